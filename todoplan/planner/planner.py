@@ -744,7 +744,8 @@ class Transactions(Generic[S]):
         turn: Turn
         while True:
             if only_reads:
-                answered = yield from self._look_at(attempt, since)
+                plan, journal = yield from self._read(since)
+                answered = attempt(plan, journal, in_utc(self._clock())).result
             else:
                 with_repeats = sight.learns_from_repeats
                 answered = yield from self._commit(attempt, since, keys, with_repeats=with_repeats)
@@ -785,14 +786,9 @@ class Transactions(Generic[S]):
             advice = guidance.before_model(plan, messages, memory, base=base)
         """
         sight = self._sight(actor)
-        plan, base = yield from self._shown(sight.base, sight.since)
+        plan, journal = yield from self._read(sight.since)
+        base = sight.base(plan, journal)
         return None if base is None or base.plan.revision == plan.revision else base
-
-    def _shown(self, base: Callable[[Plan, Journal], T], since: Since) -> Steps[tuple[Plan, T]]:
-        """Return the plan, and what `base` computes from the plan and its journal."""
-        return self._look_at(
-            lambda plan, journal, _: Outcome((plan, base(plan, journal)), plan), since
-        )
 
     def _look(
         self, known: int | None, own: Collection[int] = (), *, actor: str | None = None
@@ -804,14 +800,13 @@ class Transactions(Generic[S]):
         `own` are the revisions that the session has written since, and `actor` is the name of the
         session's actor.
         """
-
-        def base(plan: Plan, journal: Journal) -> Base | None:
-            if known is None:
-                return None
-            return base_at(journal, known, own, actor=actor) if journal else Base(plan)
-
         # The journal is also read for a revision that the store does not have yet, or no longer.
-        return self._shown(base, lambda plan, _: None if known in {None, plan.revision} else ALL)
+        plan, journal = yield from self._read(
+            lambda plan, _: None if known in {None, plan.revision} else ALL
+        )
+        if known is None:
+            return plan, None
+        return plan, base_at(journal, known, own, actor=actor) if journal else Base(plan)
 
     def _begin(self, *plans: Plan) -> Steps[bool]:
         """
@@ -951,17 +946,19 @@ class Transactions(Generic[S]):
     # to be read, they are read before the plan is locked, so that others can write meanwhile, also
     # to other plans.
 
-    def _look_at(self, attempt: Attempt, since: Since) -> Steps[Any]:
-        """Return the result of an attempt that changes nothing."""
+    def _read(self, since: Since) -> Steps[tuple[Plan, Journal]]:
+        """Return the plan, and the entries of its journal that `since` asks for."""
         if not self._holds:
-            return (yield from self._compared(attempt, since))
+            result: tuple[Plan, Journal] = yield from self._compared(
+                lambda plan, journal, _: Outcome((plan, journal), plan), since
+            )
+            return result
         plan = yield from self._plan()
         tail: Any = ()
         if since(plan, None) is not None:
             tail = yield from self._tail(since, plan, self._since)
         # The two reads are not atomic: entries that came between them are left out.
-        journal = tuple(entry for entry in tail if entry.revision <= plan.revision)
-        return attempt(plan, journal, in_utc(self._clock())).result
+        return plan, tuple(entry for entry in tail if entry.revision <= plan.revision)
 
     def _commit(
         self,

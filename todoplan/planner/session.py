@@ -767,7 +767,8 @@ class _Session(Generic[P]):
         the changes that the session has not seen.
         """
         sight = self._sight()
-        return self.planner._shown(sight.known, sight.since)
+        plan, journal = yield from self.planner._read(sight.since)
+        return plan, sight.known(plan, journal)
 
     def _before_model(
         self,
