@@ -609,7 +609,7 @@ def _blocked(change: Change, to: Status, code: str) -> Iterable[Problem]:
     # Judged by the plan after the whole command: pydantic-ai-todo judges step by step, and so
     # refuses the hand-off {complete a, start b} that it advertises.
     after = change.after
-    late = [task_id for task_id in _arrived(change, (to,)) if after.waits_for(task_id)]
+    late = list(filter(after.waits_for, _arrived(change, (to,))))
     if not late:
         return ()
     found: list[Problem] = []

@@ -778,9 +778,9 @@ class Task:
                 copy.started_at = at
         else:
             copy.claim = None
-            if status.closed:
+            if status in CLOSED:
                 copy.failed_attempts = 0
-            if copy.evidence is not None and self.status.closed:
+            if copy.evidence is not None and self.status in CLOSED:
                 copy.evidence = None
         if at is not None:
             copy.updated_at = at

@@ -24,7 +24,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import attrs
 
-from todoplan.core.plan.model import Approval, Status, Task, as_id, fast_constructor
+from todoplan.core.plan.model import RESOLVED, Approval, Status, Task, as_id, fast_constructor
 
 # -------- vector --------
 # A persistent vector: chunks of a fixed size, copied on write. Old versions stay readable.
@@ -960,9 +960,10 @@ class Draft(Tasks):
         if before is not after:
             self._counts[COLUMN[before]] -= 1
             self._counts[COLUMN[after]] += 1
-            if task.blocks and before.resolved != after.resolved:
+            was_resolved = before in RESOLVED
+            if task.blocks and was_resolved is not (after in RESOLVED):
                 for dependent in task.blocks:
-                    self._count_blocker(dependent, 1 if before.resolved else -1)
+                    self._count_blocker(dependent, 1 if was_resolved else -1)
 
     def _flip(self, slot: int, task: Task) -> None:
         """Put a task into its set (in progress, waiting or ready), or take it out of that set."""
