@@ -178,7 +178,14 @@ def _chunk_texts(plan: Plan) -> list[str]:
         ):
             if task is None:
                 continue
-            text = line + _blocked_by(plan, task, count) if count else line
+            text = line
+            if count:
+                # Law 7: the edge from a resolved blocker is kept, but the line does not show it.
+                # AgentScope listed resolved blockers too (#2540).
+                blockers = task.blocked_by
+                if count < len(blockers):
+                    blockers = unresolved_blockers(plan, task)
+                text += f" [blocked by #{blockers[0]}]" if count == 1 else _blocked_by(blockers)
             if nested:
                 depth[task.id] = depth.get(task.parent or "", -1) + 1
                 text = "  " * min(depth[task.id], _DEEPEST_SHOWN) + text
@@ -189,17 +196,8 @@ def _chunk_texts(plan: Plan) -> list[str]:
     return texts
 
 
-def _blocked_by(plan: Plan, task: Task, count: int) -> str:
-    blockers = task.blocked_by
-    # Law 7: the edge from a resolved blocker is kept, but the line does not show it. AgentScope
-    # listed resolved blockers too (#2540).
-    if count < len(blockers):
-        blockers = unresolved_blockers(plan, task)
-    return f" [blocked by #{blockers[0]}]" if count == 1 else _blocked_by_several(blockers)
-
-
 @lru_cache(maxsize=1024)  # in a wide graph, many tasks wait for the same tasks
-def _blocked_by_several(blockers: tuple[str, ...]) -> str:
+def _blocked_by(blockers: tuple[str, ...]) -> str:
     return f" [blocked by {ids_text(blockers)}]"
 
 
@@ -600,8 +598,7 @@ def news_text(base: Base, plan: Plan, reply: Reply) -> str:
     unseen = base.unseen(plan)
     parts = [_unseen(base, plan, unseen, reply.plan)]
     if has_list:
-        parts.append(_staying(base, plan, unseen, reply))
-        parts.append(_staying_deleted(plan, unseen, reply))
+        parts += _about_list(base, plan, unseen, reply)
     return "; ".join(part for part in parts if part)
 
 
@@ -633,15 +630,20 @@ def _unseen(base: Base, plan: Plan, unseen: Sequence[Difference], after: Plan | 
     return "; ".join(parts)
 
 
-def _staying(base: Base, plan: Plan, unseen: Sequence[Difference], reply: Reply) -> str:
+def _about_list(
+    base: Base, plan: Plan, unseen: Sequence[Difference], reply: Reply
+) -> Iterator[str]:
     """
-    Return the text about open tasks that are kept although the list left them out.
+    Yield the texts about tasks of which a list says something else than the plan.
 
-    A task that an earlier reply has named is named again only if others have changed it since.
+    These are the open tasks that are kept although the list left them out, and the open lines of
+    the list whose tasks others deleted before the last reply.
     """
-    listed = {task_id for task_id, _ in reply.note.lines or ()}
+    lines = reply.note.lines or ()
+    listed = {task_id for task_id, _ in lines}
     news = {one.task.id for one in unseen}
-    # A task that was left out is kept if the session had not listed it, or if others changed it.
+    # A task that was left out is kept if the session had not listed it, or if others changed it. If
+    # an earlier reply has named it, it is named again only if others have changed it since.
     left = [
         task
         for task in reply.plan
@@ -650,31 +652,23 @@ def _staying(base: Base, plan: Plan, unseen: Sequence[Difference], reply: Reply)
         and task.id not in listed
         and (task.id in news or (not base.has_listed(task.id) and number_of(task.id) >= base.told))
     ]
-    if not left:
-        return ""
-    if all(task.id in news for task in left):
-        return say("replies", "stays_told")
-    items = [f"#{task.id} {one_line(task.subject, _LONGEST_TITLE)}" for task in left]
-    return say("replies", "stays", items=_listed(items))
-
-
-def _staying_deleted(plan: Plan, unseen: Sequence[Difference], reply: Reply) -> str:
-    """
-    Return the text about open lines of a list whose tasks others deleted before the last reply.
-
-    The last reply has reported the deletion. But a session that lists the task again may want the
-    task back, and without this text no reply would say that the line is ignored.
-    """
-    news = {one.task.id for one in unseen}
-    items = [
+    if left and all(task.id in news for task in left):
+        yield say("replies", "stays_told")
+    elif left:
+        items = [f"#{task.id} {one_line(task.subject, _LONGEST_TITLE)}" for task in left]
+        yield say("replies", "stays", items=_listed(items))
+    # The last reply has reported the deletion. But a session that lists the task again may want the
+    # task back, and without this text no reply would say that the line is ignored.
+    deleted = [
         f"#{task_id} {one_line(line.content, _LONGEST_TITLE)}"
-        for task_id, line in reply.note.lines or ()
+        for task_id, line in lines
         if (line.status is None or line.status in OPEN)
         and task_id not in plan
         and task_id not in reply.plan
         and task_id not in news
     ]
-    return say("replies", "stays_deleted", items=_listed(items)) if items else ""
+    if deleted:
+        yield say("replies", "stays_deleted", items=_listed(deleted))
 
 
 def _listed(items: list[str]) -> str:
