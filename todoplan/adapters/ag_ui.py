@@ -164,5 +164,5 @@ def _sendable(value: Any) -> Any:
             return value
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):
-        return {_sendable(name): _sendable(each) for name, each in value.items()}
+        return {_sendable(name): _sendable(item) for name, item in value.items()}
     return [*map(_sendable, value)] if isinstance(value, list) else value

@@ -177,9 +177,13 @@ class _Guided(ChatMiddleware):
     async def process(self, context: ChatContext, call_next: Callable[[], Awaitable[None]]) -> None:
         """Send a request with its reminder, until the model's answer is accepted."""
         run, own = self._run, [*context.messages]
-        contents = [each for message in own for each in message.contents]
+        contents = [content for message in own for content in message.contents]
         # A result does not have the tool's name.
-        names = {each.call_id: each.name or "" for each in contents if each.type == "function_call"}
+        names = {
+            content.call_id: content.name or ""
+            for content in contents
+            if content.type == "function_call"
+        }
         read = [neutral(message.contents, str(message.role), names) for message in own]
         request = await run.session.before_model(read, is_new=run.is_new)
         run.is_new = False
@@ -210,11 +214,11 @@ class _Guided(ChatMiddleware):
                 async for update in response:
                     yield update
                 response = await response.get_final_response()
-            contents = [each for message in response.messages for each in message.contents]
+            contents = [content for message in response.messages for content in message.contents]
             run.turn = [
-                Call(each.name or "", each.arguments or {}, each.call_id or "")
-                for each in contents
-                if each.type == "function_call"
+                Call(content.name or "", content.arguments or {}, content.call_id or "")
+                for content in contents
+                if content.type == "function_call"
             ]
             answer = neutral(contents, "assistant", {}, str(response.finish_reason or ""))
             try:
@@ -246,7 +250,7 @@ class _Answering(FunctionMiddleware):
         sent: Any = context.arguments
         arguments = sent if isinstance(sent, Mapping) else sent.model_dump()
         made = Call(context.function.name, arguments, call_id)
-        call = next((each for each in run.turn if each.call_id == call_id), made)
+        call = next((call for call in run.turn if call.call_id == call_id), made)
         reply = await run.session.answer_one(call, run.turn or [call])
         run.save()
         context.result = reply.text
@@ -266,17 +270,17 @@ def neutral(
     Convert a message to the neutral form that guidance reads. `names` are the names of the called
     tools by call id, and `finish` is the finish reason.
     """
-    text = "".join(each.text or "" for each in contents if each.type == "text")
-    calls = tuple(each.name or "" for each in contents if each.type == "function_call")
+    text = "".join(content.text or "" for content in contents if content.type == "text")
+    calls = tuple(content.name or "" for content in contents if content.type == "function_call")
     results = tuple(
         ToolResult(
-            names.get(each.call_id, ""),
+            names.get(content.call_id, ""),
             # The framework does not mark refusals, so they are recognised by their text.
-            not each.exception and not is_error_text(str(each.result)),
-            each.call_id or "",
+            not content.exception and not is_error_text(str(content.result)),
+            content.call_id or "",
         )
-        for each in contents
-        if each.type == "function_result"
+        for content in contents
+        if content.type == "function_result"
     )
     known: Any = role if role in _ROLES else "user"
     return guidance.Message(known, text, calls, results, finish=finish)
@@ -303,7 +307,9 @@ def make_tools(planning: Planning) -> list[FunctionTool]:
             approval_mode="never_require",
         )
 
-    return [tool(each) for each in require(planning, Planning).toolbox.toolset.definitions()]
+    return [
+        tool(definition) for definition in require(planning, Planning).toolbox.toolset.definitions()
+    ]
 
 
 def _state(session: AgentSession) -> dict[str, Any]:

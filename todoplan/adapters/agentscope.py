@@ -327,7 +327,7 @@ class TaskStore:
             if their.id != task.id:
                 their.id = task.id
         if repairs:
-            kept[_REPAIRS] = [*kept.repairs(), *(repairs_text((one,)) for one in repairs)]
+            kept[_REPAIRS] = [*kept.repairs(), *(repairs_text((repair,)) for repair in repairs)]
         return plan
 
     def _settle(self, plan: Plan) -> None:
@@ -628,7 +628,7 @@ class PlanTool(ToolBase):
         # AgentScope passes no call id to a tool, but runs the calls of planning tools in order.
         made = next((call for call in waiting if call.name == self.name), None)
         sent: Any = arguments if made is None else as_sent(made.input, arguments)
-        turn = [Call(each.name, None, each.id) for each in calls] if waiting else []
+        turn = [Call(call.name, None, call.id) for call in calls] if waiting else []
         try:
             session = await self.planning.session(state)
             kept, message = kept_in(state), state.context[-1].id if state.context else None
@@ -696,10 +696,13 @@ def _with_ids(value: Any, fields: tuple[Field, ...], names: Mapping[str, str]) -
         if field is None:
             continue
         if field.kind is Kind.ITEMS:
-            new = [_with_ids(one, field.items, names) for one in many if isinstance(one, dict)]
+            new = [_with_ids(item, field.items, names) for item in many if isinstance(item, dict)]
             found[key] = new if len(new) == len(many) else part
         elif field.kind in _IDS:
-            new = [names.get(one, one) if isinstance(one, str) else one for one in many]
+            new = [
+                names.get(task_id, task_id) if isinstance(task_id, str) else task_id
+                for task_id in many
+            ]
             found[key] = new if isinstance(part, list) else new[0]
     return found
 
@@ -712,7 +715,7 @@ def _chunk(text: str, *, is_error: bool, metadata: dict[str, Any] | None = None)
 
 def tools_of(planning: Planning) -> list[ToolBase]:
     """Return the tools for a `Planning`."""
-    return [PlanTool(planning, each) for each in planning.toolbox.toolset.definitions()]
+    return [PlanTool(planning, definition) for definition in planning.toolbox.toolset.definitions()]
 
 
 def make_tools(  # noqa: PLR0913 - one keyword for each of its settings
@@ -744,7 +747,9 @@ class _DropIn(PlanTool):
         planning, toolset = PLAIN, PLAIN.toolbox.toolset
         if policy is not AGENTSCOPE:
             planning = Planning(Toolbox(toolset, require(policy, Policy)))
-        found = next(each for each in toolset.definitions() if each.name == self.name)
+        found = next(
+            definition for definition in toolset.definitions() if definition.name == self.name
+        )
         super().__init__(planning, found, middlewares)
 
 

@@ -135,7 +135,7 @@ class Planning(BasePlanning):
         """Return whether a run of this session is active in this process."""
         alive = (run.of() for run in self._runs.values() if not run.is_over)
         ids = (session.app_name, session.user_id, session.id)
-        return any(each and (each.app_name, each.user_id, each.id) == ids for each in alive)
+        return any(other and (other.app_name, other.user_id, other.id) == ids for other in alive)
 
     def _save(self, context: CallbackContext | ToolContext, run: _Run) -> None:
         text = run.session.to_text()
@@ -187,8 +187,11 @@ class Planning(BasePlanning):
         response, turn = "", [call]
         for event in reversed(context.session.events):
             made = event.get_function_calls()
-            calls = [Call(one.name or "", one.args or {}, one.id or "") for one in made]
-            if any(one.call_id == call.call_id for one in calls):
+            calls = [
+                Call(function_call.name or "", function_call.args or {}, function_call.id or "")
+                for function_call in made
+            ]
+            if any(other.call_id == call.call_id for other in calls):
                 response, turn = event.id, calls
                 break
         reply = await run.session.answer_one(call, turn, response)
@@ -207,8 +210,8 @@ def neutral(content: types.Content) -> Message:
     calls = tuple(part.function_call.name or "" for part in parts if part.function_call)
     answers = [part.function_response for part in parts if part.function_response]
     results = tuple(
-        ToolResult(one.name or "", "error" not in (one.response or {}), one.id or "")
-        for one in answers
+        ToolResult(answer.name or "", "error" not in (answer.response or {}), answer.id or "")
+        for answer in answers
     )
     if results:
         return Message("tool", text, results=results)
@@ -482,7 +485,8 @@ async def undo_plan(
             texts = [event.actions.state_delta.get(KEY) for event in session.events]
             plans = [plan_from_data(read_text(text)[SLOT]) for text in texts if text]
             earlier = [
-                Start(plan, sum(one.revision <= plan.revision for one in journal)) for plan in plans
+                Start(plan, sum(entry.revision <= plan.revision for entry in journal))
+                for plan in plans
             ]
         return await opened.undo(actor=actor, earlier=earlier)
 

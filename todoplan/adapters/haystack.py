@@ -175,8 +175,14 @@ class Planning(BasePlanning):
         """
         function, other = self._driven(self._answer)
         return [
-            PlanTool(one.name, one.description, {**one.schema}, function, async_function=other)
-            for one in self.toolbox.toolset.definitions()
+            PlanTool(
+                definition.name,
+                definition.description,
+                {**definition.schema},
+                function,
+                async_function=other,
+            )
+            for definition in self.toolbox.toolset.definitions()
         ]
 
     def hooks(self) -> dict[str, FunctionHook]:
@@ -209,7 +215,7 @@ class Planning(BasePlanning):
         request, run.request, run.turn = run.request, None, None
         if request is None:
             return  # the hook has already run for this answer, or the run has other tools
-        messages = [each for each in state.data["messages"] if KEY not in each.meta]
+        messages = [message for message in state.data["messages"] if KEY not in message.meta]
         state.data["messages"] = messages
         answer = neutral(messages[-1])
         try:
@@ -225,15 +231,18 @@ class Planning(BasePlanning):
 
     def _answer(self, run: _Run, state: State) -> _Calls:
         """Return the reply to the next planning call; a message's first call carries out all."""
-        turn = next(each for each in reversed(state.data["messages"]) if each.tool_calls)
+        turn = next(message for message in reversed(state.data["messages"]) if message.tool_calls)
         if run.turn is not turn:
             run.turn, run.replies = turn, iter(())  # if answering fails, all calls have failed
             names = self.toolbox.toolset.tool_names
-            made = [each for each in turn.tool_calls if each.tool_name in names]
-            calls = [Call(each.tool_name, each.arguments, each.id or "") for each in made]
+            made = [tool_call for tool_call in turn.tool_calls if tool_call.tool_name in names]
+            calls = [
+                Call(tool_call.tool_name, tool_call.arguments, tool_call.id or "")
+                for tool_call in made
+            ]
             replies = (yield partial(run.session.answer, calls)).replies
             run.replies = iter(replies)
-            run.refused = [made[place] for place, one in enumerate(replies) if one.is_error]
+            run.refused = [made[place] for place, reply in enumerate(replies) if reply.is_error]
             run.save(state)
         if (reply := next(run.replies, None)) is None:
             msg = "the planning calls of this message have failed together"
@@ -242,9 +251,9 @@ class Planning(BasePlanning):
 
     def _after_tool(self, state: State) -> None:
         """Set the error flag of the results of refused calls."""
-        refused = {id(each) for each in self._runs[state].refused}
+        refused = {id(tool_call) for tool_call in self._runs[state].refused}
         messages = state.data["messages"]
-        for place, result in enumerate(each.tool_call_result for each in messages):
+        for place, result in enumerate(message.tool_call_result for message in messages):
             if result and id(result.origin) in refused:
                 messages[place] = ChatMessage.from_tool(result.result, result.origin, error=True)
 
@@ -253,9 +262,11 @@ class Planning(BasePlanning):
         Note that the run is over. If the run was stopped before a request, remove the reminder.
         """
         self._runs.pop(state, None)
-        messages = [each for each in state.data["messages"] if each.meta.get(KEY) != "reminder"]
-        for each in messages:
-            each.meta.pop(KEY, None)
+        messages = [
+            message for message in state.data["messages"] if message.meta.get(KEY) != "reminder"
+        ]
+        for message in messages:
+            message.meta.pop(KEY, None)
         state.data["messages"] = messages
 
 
@@ -265,10 +276,10 @@ def _reminder(text: str) -> ChatMessage:
 
 def neutral(message: ChatMessage) -> Message:
     """Convert a message to the neutral form that guidance reads."""
-    calls = tuple(each.tool_name for each in message.tool_calls)
+    calls = tuple(call.tool_name for call in message.tool_calls)
     results = tuple(
-        ToolResult(each.origin.tool_name, not each.error, each.origin.id or "")
-        for each in message.tool_call_results
+        ToolResult(result.origin.tool_name, not result.error, result.origin.id or "")
+        for result in message.tool_call_results
     )
     finish = str(message.meta.get("finish_reason") or "")
     return Message(message.role.value, "".join(message.texts), calls, results, finish=finish)

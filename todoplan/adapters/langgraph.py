@@ -264,7 +264,7 @@ def merge_agent_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> 
 
 def _with(value: _Value, kept: dict[str, Any]) -> dict[str, Any]:
     """Return a value with the entries of `kept` in place of its own. Empty ones are left out."""
-    return {key: each for key, each in {**value, **kept}.items() if each or key not in kept}
+    return {key: entry for key, entry in {**value, **kept}.items() if entry or key not in kept}
 
 
 def _entry_in(update: _Value, merged: _Value) -> Entry:
@@ -322,7 +322,7 @@ def _record(data: Any, plan: Plan | None = None) -> Record:
 
 def _record_data(record: Record, plan: Plan | None = None) -> dict[str, Any]:
     data = record_to_data(record, plan)
-    return {key: each for key, each in data.items() if key in _KEPT}
+    return {key: item for key, item in data.items() if key in _KEPT}
 
 
 def _session_after(current: _Value, update: _Value, merged: _Value) -> dict[str, Any] | None:
@@ -552,9 +552,11 @@ def value_of(state: Any) -> _Value:
     # An entry of the list counts as listed if the model wrote it in this conversation, with
     # LangChain's own planner or another one; the calls in the messages show this. Entries written
     # by a program do not count as listed.
-    answers = [each for each in messages_in(state) if isinstance(each, AIMessage)]
+    answers = [message for message in messages_in(state) if isinstance(message, AIMessage)]
     lists = (call["args"].get(TODOS) for message in answers for call in message.tool_calls)
-    written = {todo.content for each in lists if isinstance(each, list) for todo in _todos(each)}
+    written = {
+        todo.content for entries in lists if isinstance(entries, list) for todo in _todos(entries)
+    }
     listed = frozenset(task.id for task in plan if task.subject in written)
     base = Base(plan, listed=None if len(listed) == len(plan) else listed)
     session = session_data(base, plan)
@@ -1161,7 +1163,8 @@ def make_tools(  # noqa: PLR0913 - settings of every adapter
 def tools_of(plans: AnyPlans, *, emit_events: bool) -> list[BaseTool]:
     """Return the planning tools of an agent."""
     return [
-        _tool(plans, one, emit_events=emit_events) for one in plans.toolbox.toolset.definitions()
+        _tool(plans, definition, emit_events=emit_events)
+        for definition in plans.toolbox.toolset.definitions()
     ]
 
 
@@ -1213,11 +1216,11 @@ class _Fresh(GraphCommand[Any]):
 def _turn(toolbox: Toolbox, state: Any, own: Call, thread: Mapping[str, Any]) -> Turn:
     """Return the turn that a call is part of, with its planning calls that have no answer yet."""
     messages = messages_in(state)
-    tail = [*takewhile(lambda one: not isinstance(one, AIMessage), reversed(messages))]
+    tail = [*takewhile(lambda message: not isinstance(message, AIMessage), reversed(messages))]
     if len(tail) == len(messages):
         return Turn(state, [own], 0, thread, "")
     message: Any = messages[-1 - len(tail)]
-    answered = {one.tool_call_id for one in tail if isinstance(one, ToolMessage)}
+    answered = {answer.tool_call_id for answer in tail if isinstance(answer, ToolMessage)}
     # If a person has edited a call, the message still has the call as the model wrote it.
     edits = value_in(state, _EDITS) or {}
     calls = []
@@ -2054,6 +2057,6 @@ def deep_planning(
 
 def _planned(given: Sequence[Any], make: Maker, actor: str | None) -> list[Any]:
     # LangChain refuses two middleware of one name: "Please remove duplicate middleware instances".
-    if any(isinstance(each, PlanMiddleware) for each in given):
+    if any(isinstance(middleware, PlanMiddleware) for middleware in given):
         return [*given]
     return [*given, make() if actor is None else make(actor=actor)]

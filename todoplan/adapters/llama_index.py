@@ -94,15 +94,15 @@ class _Run:
     def note(self, output: AgentOutput) -> None:
         """Note the calls of the model's last message."""
         made, blocks = output.tool_calls, _blocks(output.response)
-        ids = [each.tool_id for each in made]  # some providers give several calls the same id
-        sent: list[Any] = [each.tool_kwargs for each in made]
+        ids = [call.tool_id for call in made]  # some providers give several calls the same id
+        sent: list[Any] = [call.tool_kwargs for call in made]
         if len(blocks) == len(made):  # these are not yet repaired by LlamaIndex
             sent = [block.tool_kwargs for block in blocks]
         self.turn = [
-            Call(each.tool_name, sent[n], each.tool_id if ids.count(each.tool_id) == 1 else f"{n}")
-            for n, each in enumerate(made)
+            Call(call.tool_name, sent[n], call.tool_id if ids.count(call.tool_id) == 1 else f"{n}")
+            for n, call in enumerate(made)
         ]
-        self.waiting = [(each.tool_kwargs, self.turn[n]) for n, each in enumerate(made)]
+        self.waiting = [(call.tool_kwargs, self.turn[n]) for n, call in enumerate(made)]
 
 
 class Planning(BasePlanning):
@@ -158,8 +158,8 @@ class Planning(BasePlanning):
         async with self.run(ctx.store) as run:
             # LlamaIndex passes no call id to a tool, so the call is found by its name and
             # arguments. It does not matter which of several equal calls is found.
-            asked = [each for each in run.waiting if each[1].name == name]
-            equal = [each for each in asked if each[0] == arguments]
+            asked = [pair for pair in run.waiting if pair[1].name == name]
+            equal = [pair for pair in asked if pair[0] == arguments]
             if not asked:  # the agent has only the tools, without guidance
                 return (await run.session.answer([Call(name, arguments)])).replies[0]
             found = (equal or asked)[0]
@@ -242,7 +242,7 @@ class PlanningAgent(FunctionAgent):
 
 def _answer(output: AgentOutput) -> Message:
     """Convert an answer of the model to the neutral form that guidance reads."""
-    calls = tuple(each.tool_name for each in output.tool_calls)
+    calls = tuple(call.tool_name for call in output.tool_calls)
     # The finish reason is beside the message for Anthropic, and in the raw response for OpenAI.
     raw = output.raw if isinstance(output.raw, Mapping) else {}
     details: dict[str, Any] = {**output.response.additional_kwargs}

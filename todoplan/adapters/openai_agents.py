@@ -258,7 +258,7 @@ class PendingCalls:
         restored: list[list[Call]] | None = None
         with suppress(TypeError):
             restored = [[Call(**call) for call in calls] for calls in saved]
-        parts = (part for calls in restored or () for one in calls for part in attrs.astuple(one))
+        parts = (part for calls in restored or () for call in calls for part in attrs.astuple(call))
         if restored is None or not all(isinstance(part, str) for part in parts):
             msg = "the saved `calls` are damaged; without them, calls are carried out one by one"
             raise CodecError(msg)
@@ -298,7 +298,10 @@ class PendingCalls:
         found = self._groups.get(call.call_id) or CallGroup(())
         # The id alone does not identify a call: ids are unique only within a run, and a session may
         # have many runs.
-        sent = (attrs.evolve(one, arguments=portable(one.arguments)) for one in found.calls)
+        sent = (
+            attrs.evolve(recorded, arguments=portable(recorded.arguments))
+            for recorded in found.calls
+        )
         return found if call in sent else CallGroup((call,))
 
     def awaits(self, call_ids: Iterable[str]) -> bool:
@@ -512,7 +515,7 @@ class GuidedRequest:
         # One message, since the SDK uses the last message as the final output.
         last = messages[-1]
         gap = ResponseOutputText(annotations=[], text="\n\n", type="output_text")
-        content = [part for one in (*self.stands, last) for part in (gap, *one.content)]
+        content = [part for message in (*self.stands, last) for part in (gap, *message.content)]
         whole = last.model_copy(update={"content": content[1:]})
         return [whole if item is last else item for item in output]
 
@@ -678,7 +681,8 @@ def make_tools(planning: Planning) -> list[Tool]:
 
     # Made strict here: the SDK would make every property required, but none nullable.
     return [
-        tool(each) for each in require(planning, Planning).toolbox.toolset.definitions(strict=True)
+        tool(definition)
+        for definition in require(planning, Planning).toolbox.toolset.definitions(strict=True)
     ]
 
 
@@ -721,7 +725,7 @@ def attach(
     guided = guided_model(planning, agent.model, settings=settings, model_provider=model_provider)
     # `clone` would share the lists and dicts, and so one session's tools with another session.
     values = {field.name: getattr(agent, field.name) for field in fields(agent) if field.init}
-    own = {name: copy(each) for name, each in values.items() if isinstance(each, list | dict)}
+    own = {name: copy(value) for name, value in values.items() if isinstance(value, list | dict)}
     own |= {
         "tools": [*agent.tools, *tools],
         "instructions": _instructions(agent.instructions, prompt),

@@ -173,7 +173,7 @@ def messages_of(state: object, *, stored: bool = False) -> Sequence[ModelMessage
     result: Any = state
     found = result.all_messages() if hasattr(state, "all_messages") else state
     kinds = ModelRequest | ModelResponse
-    if isinstance(found, list | tuple) and all(isinstance(one, kinds) for one in found):
+    if isinstance(found, list | tuple) and all(isinstance(message, kinds) for message in found):
         refuse_stored(found, stored=stored)
         return found
     msg = (
@@ -372,16 +372,19 @@ class PlanToolset(BasePlanning, AbstractToolset[Any]):
         if not self._shown:
             self._shown += (
                 ToolDefinition(
-                    name=one.name,
-                    description=one.description,
-                    parameters_json_schema=one.schema,
+                    name=definition.name,
+                    description=definition.description,
+                    parameters_json_schema=definition.schema,
                     # Pydantic AI runs the calls of a turn concurrently; law 13 requires order.
                     sequential=True,
                 )
-                for one in self.toolbox.toolset.definitions()
+                for definition in self.toolbox.toolset.definitions()
             )
         more: Any = {"max_retries": ctx.max_retries, "args_validator": _LENIENT}
-        return {one.name: ToolsetTool(toolset=self, tool_def=one, **more) for one in self._shown}
+        return {
+            definition.name: ToolsetTool(toolset=self, tool_def=definition, **more)
+            for definition in self._shown
+        }
 
     async def call_tool(
         self,
@@ -402,13 +405,13 @@ class PlanToolset(BasePlanning, AbstractToolset[Any]):
             msg = f"{name} needs the plan of a run: give the toolset to an agent"
             raise PlanError(msg, tool=name)
         response, turn = turn_of(ctx.messages, ctx.tool_call_id)
-        sent = {one.call_id: one.arguments for one in turn}.get(ctx.tool_call_id or "")
+        sent = {made.call_id: made.arguments for made in turn}.get(ctx.tool_call_id or "")
         # The text as sent has details that an object has lost, such as a duplicate key. It is not
         # used if a hook has changed the arguments.
         is_unchanged = isinstance(sent, str) and _LENIENT.validate_json(sent or "{}") == tool_args
         arguments = sent if is_unchanged else tool_args.get(_AS_SENT, tool_args)
         call = Call(name, arguments, ctx.tool_call_id or "")
-        ours = [one for one in turn if self.toolbox.toolset.find(one.name)] or [call]
+        ours = [made for made in turn if self.toolbox.toolset.find(made.name)] or [call]
         # Some providers restart the numbers of calls in each response, so the response's name is
         # added to the first call's id.
         ours[0] = attrs.evolve(ours[0], call_id=" ".join((ours[0].call_id, *response)))

@@ -183,8 +183,10 @@ def neutral(message: Any, names: dict[str, str], finish: str = "") -> Message:
     """
     calls = tuple(use["name"] for use in _found("toolUse", message))
     results = tuple(
-        ToolResult(names.get(each["toolUseId"], ""), each["status"] == "success", each["toolUseId"])
-        for each in _found("toolResult", message)
+        ToolResult(
+            names.get(result["toolUseId"], ""), result["status"] == "success", result["toolUseId"]
+        )
+        for result in _found("toolResult", message)
     )
     text = text_of(_found("text", message))
     return Message(message["role"], text, calls, results, finish=finish)
@@ -225,7 +227,7 @@ class PlanTool(AgentTool):
         agent: Agent = invocation_state["agent"]
         # Strands starts the calls of a message in order, each as a task of its own.
         uses = _found("toolUse", agent.messages[-1]) if agent.messages else []
-        turn = [Call(each["name"], each["input"], each["toolUseId"]) for each in uses]
+        turn = [Call(use["name"], use["input"], use["toolUseId"]) for use in uses]
         call = Call(self.tool_name, tool_use["input"], tool_use["toolUseId"])
         session = self._planning.session(agent)
         reply = await session.answer_one(call, turn if call in turn else [call], "")

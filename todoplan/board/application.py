@@ -190,7 +190,7 @@ class Feed:
             while True:
                 news, now = self._news, self._plan
                 if now.revision != seen.revision:
-                    behind = [each for each in self._recent if each.revision > seen.revision]
+                    behind = [entry for entry in self._recent if entry.revision > seen.revision]
                     yield "change", change(seen, now, behind)
                     seen = now
                     await asyncio.sleep(_PAUSE)
@@ -580,7 +580,7 @@ class Board:
         if not before.isdecimal():
             return refused(400, "say before which revision: before=120")
         revision = int(before[: _LONGEST_REVISION - 1])
-        journal = [each for each in await feed.planner.history() if each.revision < revision]
+        journal = [entry for entry in await feed.planner.history() if entry.revision < revision]
         rows = last_rows(journal, await feed.planner.plan())
         return JSONResponse({"rows": rows, "earlier": len(journal) > MOST_ROWS})
 

@@ -54,16 +54,16 @@ def change(was: Plan, now: Plan, entries: Iterable[Entry]) -> dict[str, Any]:
         CodecError: a task has a value that JSON cannot represent.
     """
     found = differences(was, now)
-    gone = [each.task.id for each in found if each.now is None]
+    gone = [difference.task.id for difference in found if difference.now is None]
     missing = set(gone)
     order = [task.id for task in was if task.id not in missing]
-    order += [each.task.id for each in found if each.was is None]
+    order += [difference.task.id for difference in found if difference.was is None]
     ids = [task.id for task in now]
     return {
         "revision": now.revision,
         "next_id": now.next_id,
         "approved": now.approved and write_fields(now.approved),
-        "tasks": written(each.now for each in found if each.now is not None),
+        "tasks": written(difference.now for difference in found if difference.now is not None),
         "gone": gone,
         **({"order": ids} if ids != order else {}),
         "rows": rows_of([*entries][-MOST_ROWS:], now, was),
@@ -75,7 +75,7 @@ def last_rows(journal: Sequence[Entry], plan: Plan) -> list[dict[str, Any]]:
     entries = journal[-MOST_ROWS:]
     # The row of an undo is computed from the plan before the undo. To replay a long journal takes a
     # while, so this is done only if there is an undo among the last entries.
-    puts_back = any(isinstance(event, PlanRestored) for each in entries for event in each.events)
+    puts_back = any(isinstance(event, PlanRestored) for entry in entries for event in entry.events)
     return rows_of(entries, plan, follow(Plan(), journal[:-MOST_ROWS]) if puts_back else None)
 
 
@@ -135,12 +135,12 @@ def _drift(plan: Plan, journal: Sequence[Entry]) -> dict[str, Any]:
         **{
             kind: [
                 {
-                    "task": each.task.id,
-                    "subject": each.task.subject,
-                    "actor": each.actor,
-                    "fields": Drift.fields(each),
+                    "task": difference.task.id,
+                    "subject": difference.task.subject,
+                    "actor": difference.actor,
+                    "fields": Drift.fields(difference),
                 }
-                for each in getattr(found, kind)
+                for difference in getattr(found, kind)
             ]
             for kind in ("came", "went", "changed")
         },

@@ -482,19 +482,23 @@ def drift_to_text(drift: Drift) -> str:
     came, went, changed = map(len, (drift.came, drift.went, drift.changed))
     rows = [f"since {approved}: {came} added, {went} removed, {changed} changed"]
     for mark, found in (("+", drift.came), ("-", drift.went), ("~", drift.changed)):
-        for each in found:
-            fields = ", ".join(_earlier_value(each, name) for name in drift.fields(each))
-            by = "" if each.actor is None else f" ({quoted(each.actor)})"
-            title = clip(one_line(each.task.subject), _WIDTH)
-            rows.append(f"{mark} {one_line(each.task.id)} {title}{fields and ': '}{fields}{by}")
+        for difference in found:
+            fields = ", ".join(
+                _earlier_value(difference, name) for name in drift.fields(difference)
+            )
+            by = "" if difference.actor is None else f" ({quoted(difference.actor)})"
+            title = clip(one_line(difference.task.subject), _WIDTH)
+            rows.append(
+                f"{mark} {one_line(difference.task.id)} {title}{fields and ': '}{fields}{by}"
+            )
     return "\n".join(rows)
 
 
-def _earlier_value(each: Difference, name: str) -> str:
+def _earlier_value(difference: Difference, name: str) -> str:
     """Return the name of a changed field with its value at the approval."""
     if name == "status":
         return "cancelled"
-    was = getattr(each.was, name)
+    was = getattr(difference.was, name)
     if name == "parent" and was:
         was = (was,)  # shown as an id, like the edges
     if isinstance(was, tuple):

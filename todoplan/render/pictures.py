@@ -95,7 +95,7 @@ def plan_svg(plan: Plan, title: str) -> str:
     ]
     for row in rows:
         x2, end = circles[row.id]
-        for x1, start in (circles[each] for each in row.blocked_by if each in circles):
+        for x1, start in (circles[blocker] for blocker in row.blocked_by if blocker in circles):
             rows_between = abs(end - start) // _LINE
             bend = _LEFT - min(14 + 6 * rows_between, _LEFT - 16)
             drawn.append(

@@ -418,7 +418,9 @@ class _OpenAIResponses(Wire):
         # as a call or reasoning.
         role, messages = field(entry, "role"), [entry]
         if not role:
-            messages = [one for one in entries(entry, "output") if field(one, "type") == "message"]
+            messages = [
+                item for item in entries(entry, "output") if field(item, "type") == "message"
+            ]
             has_failed = field(entry, "error") is not None or field(entry, "status") in _FAILED
             is_output = isinstance(entry, list | tuple) or any(
                 field(entry, name) is not None for name in ("output", "type")

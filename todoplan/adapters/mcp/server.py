@@ -329,8 +329,8 @@ class Handlers:
         self._topics[plan_id] = found
         if len(self._topics) > _MOST:
             # The current topic is kept, because its client may be about to subscribe.
-            others = (each for each in self._topics.values() if each is not found)
-            idle = next((each.plan_id for each in others if not each.is_followed), "")
+            others = (topic for topic in self._topics.values() if topic is not found)
+            idle = next((topic.plan_id for topic in others if not topic.is_followed), "")
             self._topics.pop(idle, None)
         return found
 
