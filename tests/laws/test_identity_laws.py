@@ -5,7 +5,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from support import strategies as some
 
-from todoplan.core.commands import Batch, CreateTask, DeleteTask, RestorePlan, WriteTodos
+from todoplan.core.commands import (
+    Batch,
+    CreateTask,
+    CreateTasks,
+    DeleteTask,
+    RestorePlan,
+    WriteTodos,
+)
 from todoplan.core.decide import Accepted, Rejected, decide
 from todoplan.core.events.types import PlanCleared, TaskCreated, TaskDeleted
 from todoplan.core.plan.model import Todo
@@ -62,7 +69,7 @@ def test_id_of_the_deleted_highest_is_not_given_again(plan):
 
 def test_id_survives_many_deletions_and_a_compaction():
     """Law 6: when the container has packed itself, new tasks are found under new ids."""
-    plan = some.run([some.CreateTasks(tuple(CreateTask("x") for _ in range(500)))])[-1]
+    plan = some.run([CreateTasks(tuple(CreateTask("x") for _ in range(500)))])[-1]
     for number in range(2, 501):
         plan = decide(plan, DeleteTask(str(number)), Policy()).plan
     assert [task.id for task in plan] == ["1"]

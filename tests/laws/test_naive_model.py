@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 from support.naive import rules as naive_rules
-from support.naive.comparison import differences
 from support.naive.decision import NaiveDecision
-from support.naive.machines import expected_of_command
+from support.naive.machines import expected_of_command, unlike_model
 from support.naive.model import Model
 from support.naive.rules import NAIVE_RULES
 
@@ -50,7 +49,7 @@ def codes(script, policy):
         assert (wanted.refused, wanted.codes) == (bool(found), found)
         if not found:
             plan, model = answer.plan, decision.after
-            assert [*differences(plan, model, times=True)] == []
+            assert [*unlike_model(plan, model, times=True)] == []
     return found
 
 

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from support.postgres import binaries, server
+from support.postgres import binaries, running
 
 import todoplan
 
@@ -33,6 +33,6 @@ def test_a_signal_at_any_instant_leaves_nothing_behind(kind, signals):
     elif binaries() is None:
         pytest.skip("no PostgreSQL binaries; install the package postgresql")
     else:
-        with server() as address:
-            done = run(address)
+        with running() as server:
+            done = run(server.address)
     assert (done.stdout, done.stderr, done.returncode) == ("sound\n", "", 0)

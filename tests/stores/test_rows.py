@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import attrs
 import psycopg
 import pytest
-from support.postgres_awaited import AwaitedStore
+from support.blocking import BlockingStore
 
 from todoplan.core.commands import CreateTask
 from todoplan.core.events.apply import Entry
@@ -62,7 +62,7 @@ class Database:
             return cursor.fetchall() if cursor.description else None
 
 
-KINDS = {"sqlite": SqliteStore, "called": PostgresStore, "awaited": AwaitedStore}
+KINDS = {"sqlite": SqliteStore, "called": PostgresStore, "awaited": BlockingStore}
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from agent_framework import (
     Message,
     ResponseStream,
 )
-from support.conformance_planning import PlanningHost, events_of
+from support.conformance import PlanningHost, events_of
 
 from todoplan.adapters import agent_framework
 from todoplan.testing.adapters import Definition, Ran, Seen

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import attrs
+from support.conformance import as_text
 
 from todoplan.adapters.functions import anthropic_messages, gemini, openai_chat, openai_responses
 from todoplan.codec import plan_from_data, plan_to_data
@@ -26,13 +27,9 @@ class Shape(NamedTuple):
     read: Callable[[dict[str, Any]], list[Seen]]
 
 
-def _json(arguments):
-    return arguments if isinstance(arguments, str) else json.dumps(arguments)
-
-
 def _chat(turn):
     calls = [
-        {"id": call.call_id, "function": {"name": call.name, "arguments": _json(call.arguments)}}
+        {"id": call.call_id, "function": {"name": call.name, "arguments": as_text(call.arguments)}}
         for call in turn.calls
     ]
     thoughts = {"reasoning_content": turn.thoughts} if turn.thoughts else {}
@@ -49,7 +46,7 @@ def _items(turn):
             "type": "function_call",
             "call_id": call.call_id,
             "name": call.name,
-            "arguments": _json(call.arguments),
+            "arguments": as_text(call.arguments),
         }
         for call in turn.calls
     ]

@@ -10,7 +10,7 @@ from google.adk.models import BaseLlm, LlmResponse
 from google.adk.runners import Runner
 from google.adk.sessions import InMemorySessionService
 from google.genai import types
-from support.conformance_planning import PlanningHost, events_of
+from support.conformance import PlanningHost, events_of
 
 from todoplan.adapters import google_adk
 from todoplan.testing.adapters import Definition, Ran, Seen

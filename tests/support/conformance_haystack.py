@@ -6,7 +6,7 @@ import json
 from haystack import component
 from haystack.components.agents import Agent
 from haystack.dataclasses import ChatMessage, ToolCall
-from support.conformance_planning import PlanningHost, events_of
+from support.conformance import PlanningHost, events_of
 
 from todoplan.adapters import haystack
 from todoplan.testing.adapters import Definition, Ran, Seen

@@ -10,7 +10,7 @@ from llama_index.core.llms import ChatMessage, ChatResponse
 from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.workflow import Context
-from support.conformance_planning import PlanningHost, events_of
+from support.conformance import PlanningHost, events_of
 
 from todoplan.adapters import llama_index
 from todoplan.testing.adapters import Definition, Ran, Seen

@@ -3,7 +3,7 @@
 from strands import Agent
 from strands.session.file_session_manager import FileSessionManager
 from support import strands_host
-from support.conformance_planning import PlanningHost, events_of
+from support.conformance import PlanningHost, events_of
 from support.strands_host import seen
 
 from todoplan.adapters import strands

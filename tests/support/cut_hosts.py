@@ -20,10 +20,8 @@ from pathlib import Path
 from threading import Thread
 
 from support.postgres import Server, binaries
+from support.processes import environment
 
-__all__ = ["cannot", "commit_whose_answer_is_cut_off", "held_and_cut_off", "hosts"]
-
-TESTS = Path(__file__).parents[1]
 NETWORK = "10.213.77"
 LEASE = 1.0
 HOLD = "2s"
@@ -103,14 +101,13 @@ class Worker:
     """A worker on a host of its own, told what to do."""
 
     def __init__(self, space, address, name):
-        paths = os.pathsep.join([str(TESTS.parent), str(TESTS)])
         python = [sys.executable, "-m", "support.cut_hosts", address, name]
         self.process = subprocess.Popen(
             ["ip", "netns", "exec", space, *python],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONPATH": paths},
+            env=environment(),
         )
         self.answers = []
         self._reader = Thread(target=self._read)

@@ -4,8 +4,6 @@ from contextlib import contextmanager
 
 from todoplan.stores import MemoryStore, SqliteStore
 
-__all__ = ["Cut", "CutMemory", "CutSqlite"]
-
 
 class Cut(BaseException):
     """The power is cut: nobody catches that."""

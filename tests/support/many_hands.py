@@ -9,15 +9,15 @@ The person adds tasks meanwhile, changes texts while others work on them, and do
 """
 
 import asyncio
-import os
 import re
 import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from threading import Semaphore
+
+from support.processes import environment
 
 from todoplan import Plan, Planner, Toolbox
 from todoplan.core import commands
@@ -25,10 +25,6 @@ from todoplan.core.plan.model import Status
 from todoplan.stores import open_store
 from todoplan.stores.base import follow, plan_after
 
-__all__ = ["done_by", "drain", "faults_of", "seed"]
-
-TESTS = Path(__file__).parents[1]
-PATHS = os.pathsep.join([str(TESTS.parent), str(TESTS)])
 END = "That is all"
 READY = "ready"
 PATIENCE = 600
@@ -60,9 +56,7 @@ async def client(address, is_ready):
     from mcp.client.stdio import stdio_client  # noqa: PLC0415
 
     line = ["-m", "todoplan", "mcp", "--store", address, "--toolset", "tasks-team"]
-    server = StdioServerParameters(
-        command=sys.executable, args=line, env={**os.environ, "PYTHONPATH": PATHS}
-    )
+    server = StdioServerParameters(command=sys.executable, args=line, env=environment())
     async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
         await session.initialize()
         is_ready.release()
@@ -143,8 +137,9 @@ def person(address, rounds):
 
     def todoplan(*line):
         command = [sys.executable, "-m", "todoplan", *line, "--store", address, "--actor", "ann"]
-        environment = {**os.environ, "PYTHONPATH": PATHS}
-        done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, env=environment(), check=False
+        )
         assert done.returncode == 0, done.stderr + done.stdout
         first = done.stdout.split()
         return next((word[1:] for word in first if word.startswith("#")), "")
@@ -164,11 +159,10 @@ def person(address, rounds):
 
 def drain(address, rounds):
     """Have all hands work until nothing is open; return what the person wants to find."""
-    environment = {**os.environ, "PYTHONPATH": PATHS}
     programs = [
         subprocess.Popen(
             [sys.executable, "-m", "support.many_hands", name, address],
-            env=environment,
+            env=environment(),
             stdout=subprocess.PIPE,
             text=True,
         )

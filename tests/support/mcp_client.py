@@ -3,7 +3,9 @@
 import asyncio
 import contextlib
 import sys
+import threading
 import warnings
+from concurrent.futures import Future
 
 import anyio
 import mcp
@@ -196,3 +198,52 @@ def asked(talk, *options, cwd=None, extensions=None, **variables):
             return await talk(client)
 
     return asyncio.run(run())
+
+
+class Connections:
+    """A loop in a thread of its own, in which connections stay open between the runs of a check."""
+
+    def __init__(self):
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
+        self._talks = []
+
+    def submit(self, work):
+        """Run a coroutine in that loop; return its future."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    async def open(self, server, era):
+        """Connect, in a task that lasts until the end; return what takes work for the client."""
+        asked = asyncio.Queue()
+
+        async def talk():
+            async with connected(server, era) as client:
+                while (one := await asked.get()) is not None:
+                    work, done = one
+                    try:
+                        done.set_result(await work(client))
+                    except Exception as error:  # noqa: BLE001 - the check is to raise it, not this task
+                        done.set_exception(error)
+
+        self._talks.append((asyncio.ensure_future(talk()), asked))
+        return asked
+
+    def asked(self, client, work):
+        """Have a client do something; return the future."""
+        done = Future()
+        self._loop.call_soon_threadsafe(client.put_nowait, (work, done))
+        return done
+
+    def close(self):
+        """End all connections, and the thread."""
+
+        async def end():
+            for _, asked in self._talks:
+                asked.put_nowait(None)
+            await asyncio.gather(*(task for task, _ in self._talks))
+
+        self.submit(end()).result(60)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()

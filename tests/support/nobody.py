@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["as_nobody", "folder_for_all"]
-
 _NOBODY = 65534
 
 

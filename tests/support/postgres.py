@@ -26,13 +26,6 @@ def _version(path):
 
 
 @contextmanager
-def server():
-    """Yield the address of a fresh server."""
-    with running() as fresh:
-        yield fresh.address
-
-
-@contextmanager
 def running(*, fsync=False):
     """Yield a fresh `Server` that runs; without `fsync` it would not survive a power cut."""
     home = Path(tempfile.mkdtemp(prefix="pg"))

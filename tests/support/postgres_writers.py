@@ -6,14 +6,14 @@ under a key, and says so when that was acknowledged. Where the store was away it
 append again under the same key, as a client would.
 """
 
-import os
 import signal
 import subprocess
 import sys
 from collections import Counter
 from contextlib import contextmanager
-from pathlib import Path
 from threading import Thread
+
+from support.processes import environment
 
 from todoplan.core.events.apply import Entry, replay
 from todoplan.core.events.types import TaskCreated
@@ -23,7 +23,6 @@ from todoplan.errors import StoreError
 from todoplan.stores.base import Key, follow
 from todoplan.stores.postgres import PostgresStore
 
-TESTS = Path(__file__).parents[1]
 PASSING = {"busy", "lost", "unreachable", "unknown"}
 BATCH = 2
 
@@ -76,12 +75,11 @@ class Writers:
     def start(self):
         """Start one more."""
         self._count += 1
-        paths = os.pathsep.join([str(TESTS.parent), str(TESTS)])
         process = subprocess.Popen(
             [sys.executable, "-m", "support.postgres_writers", self.address, f"w{self._count}"],
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "PYTHONPATH": paths},
+            env=environment(),
         )
         reader = Thread(target=self._read, args=(process,))
         reader.start()

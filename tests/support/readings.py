@@ -20,8 +20,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-__all__ = ["READINGS", "Counts", "LaneReading", "Reading"]
-
 _WORDS: Final = {"p": "pending", "i": "in_progress", "c": "completed"}
 
 

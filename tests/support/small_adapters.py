@@ -1,11 +1,9 @@
 """What the tests of small adapters share: calls of the tool set `lean`, and laws for each."""
 
-import asyncio
 import gc
-from concurrent.futures import ThreadPoolExecutor
-from inspect import isawaitable
 
 import pytest
+from support.conformance import result
 
 from todoplan import LEAN, Plan, Toolbox
 from todoplan.core.commands import CreateTask
@@ -45,14 +43,6 @@ def subjects(plan):
 
 def statuses(plan):
     return [task.status.value for task in plan]
-
-
-def result(value):
-    """Return a value, or what comes of it if it has to be awaited; a loop may be running here."""
-    if not isawaitable(value):
-        return value
-    with ThreadPoolExecutor() as pool:
-        return pool.submit(asyncio.run, value).result()
 
 
 class SmallAdapter:

@@ -5,15 +5,12 @@ from hypothesis import strategies as st
 
 from todoplan.core.commands import CreateTask, CreateTasks, UpdateTask, WriteTodos
 from todoplan.core.decide import Accepted, decide
-from todoplan.core.plan.model import Todo
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import Policy
 from todoplan.testing import strategies as shipped
 from todoplan.testing.strategies import command as some_command
 from todoplan.testing.strategies import text as texts
 from todoplan.testing.strategies import values
-
-__all__ = ["NO_IDS", "CreateTasks", "Todo"]
 
 
 def _waiting_if_pending(command):

@@ -8,9 +8,8 @@ import sys
 import pytest
 from mcp import StdioServerParameters
 from mcp.client.stdio import stdio_client
-from support.conformance_mcp import Connections
 from support.law_15 import Situations
-from support.mcp_client import ERAS, connected, over_http
+from support.mcp_client import ERAS, Connections, connected, over_http
 from support.mcp_scripts import said
 from support.mcp_server import environment, http_process, server_of
 

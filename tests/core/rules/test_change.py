@@ -1,5 +1,3 @@
-from support import strategies as some
-
 from todoplan.core.commands import (
     Batch,
     ClearPlan,
@@ -11,7 +9,7 @@ from todoplan.core.commands import (
     WriteTodos,
 )
 from todoplan.core.decide import decide, plan_of
-from todoplan.core.plan.model import Status, Task
+from todoplan.core.plan.model import Status, Task, Todo
 from todoplan.core.rules import Change, Policy
 
 PLAN = plan_of([Task("1", "a"), Task("2", "b")])
@@ -73,7 +71,7 @@ def test_removed_are_tasks_that_were_there_and_are_gone():
 
 def test_writes_are_found_in_batches():
     """A write counts wherever in a batch it stands; a plan under inspection has none."""
-    one, two = WriteTodos((some.Todo("a"),)), WriteTodos(())
+    one, two = WriteTodos((Todo("a"),)), WriteTodos(())
     seen = Change(PLAN, PLAN, Batch((one, StartNext(), Batch((two,)))), ())
     assert list(seen.writes()) == [one, two]
     assert list(Change(PLAN, PLAN, None, ()).writes()) == []

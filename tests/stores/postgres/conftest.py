@@ -2,7 +2,7 @@
 
 import psycopg
 import pytest
-from support.postgres_awaited import AwaitedStore
+from support.blocking import BlockingStore
 
 from todoplan.stores.postgres import PostgresStore
 
@@ -13,7 +13,7 @@ def address(postgres):
     return postgres.fresh()
 
 
-@pytest.fixture(params=[PostgresStore, AwaitedStore], ids=["called", "awaited"])
+@pytest.fixture(params=[PostgresStore, BlockingStore], ids=["called", "awaited"])
 def opened(request):
     """A function that opens a store at an address, and closes it at the end."""
     made = []

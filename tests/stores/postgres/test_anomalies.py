@@ -12,7 +12,7 @@ from contextlib import suppress
 import attrs
 import psycopg
 import pytest
-from support.postgres_awaited import AwaitedStore
+from support.blocking import BlockingStore
 
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
@@ -52,7 +52,7 @@ class Fault:
         raise psycopg.OperationalError(msg)
 
 
-@pytest.fixture(params=[PostgresStore, AwaitedStore], ids=["called", "awaited"])
+@pytest.fixture(params=[PostgresStore, BlockingStore], ids=["called", "awaited"])
 def kind(request):
     return request.param
 
@@ -61,7 +61,7 @@ def kind(request):
 def struck(monkeypatch, kind):
     """A function that has a fault befall what the stores of this kind ask of the server."""
     monkeypatch.setattr(connections, "PAUSE", 0.001)
-    connection = psycopg.AsyncConnection if kind is AwaitedStore else psycopg.Connection
+    connection = psycopg.AsyncConnection if kind is BlockingStore else psycopg.Connection
     execute = connection.execute
     faults = []
 
@@ -83,10 +83,10 @@ def struck(monkeypatch, kind):
         counted("after", db)
         return cursor
 
-    monkeypatch.setattr(connection, "execute", awaited if kind is AwaitedStore else called)
+    monkeypatch.setattr(connection, "execute", awaited if kind is BlockingStore else called)
 
     def strike(kind_of_fault, at):
-        interrupt = asyncio.CancelledError if kind is AwaitedStore else KeyboardInterrupt
+        interrupt = asyncio.CancelledError if kind is BlockingStore else KeyboardInterrupt
         faults[:] = [Fault(kind_of_fault, at, interrupt)]
         return faults[0]
 

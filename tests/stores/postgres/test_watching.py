@@ -7,7 +7,7 @@ from itertools import islice
 
 import psycopg
 import pytest
-from support.postgres_awaited import AwaitedStore
+from support.blocking import BlockingStore
 
 from todoplan.core.commands import CreateTask
 from todoplan.planner import Planner
@@ -90,7 +90,7 @@ def test_nobody_listens_when_nobody_waits(store, sql, quick):
         waiting = [
             threading.Thread(target=store.wait_for_change, args=(name, 0, 0.3)) for name in "abc"
         ]
-        if isinstance(store, AwaitedStore):  # one loop, one call at a time
+        if isinstance(store, BlockingStore):  # one loop, one call at a time
             del waiting[1:]
         for each in waiting:
             each.start()

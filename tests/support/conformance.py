@@ -1,27 +1,37 @@
-"""What the hosts of adapters with a `Planning` have in common, for the adapter suite."""
+"""What the hosts for the adapter suite have in common."""
 
 import asyncio
+import json
 from inspect import isawaitable
+
+from todoplan.testing.adapters.host import in_thread
 
 
 def result(value):
-    """Return a value, or what comes of it if it has to be awaited."""
-    return asyncio.run(_awaited(value)) if isawaitable(value) else value
+    """Return a value, awaited if necessary. An event loop may be running in this thread."""
+
+    async def awaited():
+        return await value
+
+    return in_thread(lambda: asyncio.run(awaited())).result() if isawaitable(value) else value
 
 
-async def _awaited(value):
-    return await value
+def as_text(arguments):
+    """Return the arguments of a call as JSON text. A text is returned unchanged."""
+    return arguments if isinstance(arguments, str) else json.dumps(arguments)
 
 
 def events_of(entries):
-    """Return the events of entries of a journal, in order."""
+    """Return the events of journal entries, in order."""
     return [event for entry in entries for event in entry.events]
 
 
 class PlanningHost:
     """
-    A host of an adapter's `Planning`. A subclass has the module of the adapter, and `place`, which
-    returns where the framework keeps the plan of a session.
+    A host for adapters that have a class `Planning`.
+
+    A subclass sets `adapter`, the adapter's module, and defines `place`, which returns the object
+    in which the framework keeps the plan of a session.
     """
 
     adapter = None
