@@ -1,7 +1,6 @@
 """The commands that print guides and tool definitions, and that write a plan as a file."""
 
 import json
-import tempfile
 from collections.abc import Callable
 from difflib import get_close_matches
 from importlib import import_module
@@ -12,7 +11,6 @@ from typing import Any
 import attrs
 
 from todoplan.cli.plans import Place
-from todoplan.codec import dump_journal
 from todoplan.dialogue.tools import TOOLSETS, ToolSet
 from todoplan.errors import UNREADABLE, PlanError, ReadError
 from todoplan.render.terminal import Screen
@@ -116,6 +114,7 @@ def report(
     """
     from todoplan.render.pictures import plan_svg  # noqa: PLC0415 - slow to import
     from todoplan.transcripts import output, replay  # noqa: PLC0415 - same
+    from todoplan.transcripts.calls import RecordedEntry  # noqa: PLC0415 - same
 
     if html is None and picture is None:
         msg = "say what to write: --html OUT, --svg OUT, or both"
@@ -126,14 +125,16 @@ def report(
     if picture is not None:
         output.save_page(plan_svg(store.load(plan_id), plan_id), picture, run, "picture")
     if html is not None:
-        printer = output.HtmlPrinter([entry.revision for entry in journal])
-        # A journal file must begin at revision 0, but the store may have removed the first entries.
+        # A replay begins at revision 0, but the store may have removed the first entries.
         before = journal[0].revision - len(journal[0].events) if journal else 0
-        whole = [attrs.evolve(entry, revision=entry.revision - before) for entry in journal]
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "journal.jsonl"
-            file.write_text(dump_journal(whole), encoding="utf-8")
-            run.replay_all((output.Input(file, plan_id or "plan"),), printer.recording)
+        items = [
+            RecordedEntry(entry.revision, attrs.evolve(entry, revision=entry.revision - before))
+            for entry in journal
+        ]
+        printer = output.HtmlPrinter(by_revision=True)
+        run.consume(
+            replay.replay_items(plan_id or "plan", "todoplan", items, run.policy), printer.recording
+        )
         printer.close(run)
         output.save_page(printer.written, html, run)
     # Findings alone do not change the exit code of this command.

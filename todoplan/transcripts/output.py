@@ -145,9 +145,11 @@ _PIECE = 1_048_576
 _SHOWN_NAMES = 5
 
 
-def _not_understood(replay: Replay, path: Path) -> str:
+def _not_understood(replay: Replay, path: Path | None) -> str:
     """
     Return a message with the reason if no planning call of a recording could be read, else "".
+
+    `path` is the recording's file, or `None` if it has no file.
 
     Without this message, the user would conclude that there are no findings. An agent without a
     plan is not an error, unless the name of one of its tools suggests planning.
@@ -157,7 +159,7 @@ def _not_understood(replay: Replay, path: Path) -> str:
     alike = [t for t in replay.other_tools if _PLANNING.search(t) and t not in _NO_PLANNING]
     if alike:
         return f"nothing understood: no planning tool known here is called, but {', '.join(alike)}"
-    if not replay.lanes and (named := planning_names(path)):
+    if path and not replay.lanes and (named := planning_names(path)):
         problem = (
             f"nothing understood: it names {', '.join(named)}, but in no form that is known here"
         )
@@ -208,8 +210,7 @@ class Run:
             for source, size in zip(found, sizes, strict=True):
                 replay = self._opened(source, ticker.add)
                 if replay is not None:
-                    each(replay)
-                    self._note(replay, source.path)
+                    self.consume(replay, each, source.path)
                 # A file that was abandoned counts as read, or the bar would never be full.
                 reached += size
                 ticker.reach(reached)
@@ -228,8 +229,7 @@ class Run:
         label = ", ".join(source.label for source in found)
         paths = [source.path for source in found]
         replay = replay_together(label, paths, policy=self.policy, dialect=self.dialect)
-        each(replay)
-        self._note(replay, paths[0])
+        self.consume(replay, each, paths[0])
 
     def _opened(self, source: Input, on_bytes: Callable[[int], None]) -> Replay | None:
         try:
@@ -249,7 +249,15 @@ class Run:
         self.unreadable.append(Unread(file, reason))
         self.screen.complain(reason)
 
-    def _note(self, replay: Replay, path: Path) -> None:
+    def consume(
+        self, replay: Replay, each: Callable[[Replay], None], path: Path | None = None
+    ) -> None:
+        """
+        Pass a replay to the function `each`, which consumes it, and report what could not be read.
+
+        `path` is the recording's file, if it has one.
+        """
+        each(replay)
         if reason := _not_understood(replay, path):
             self.fail(replay.file, f"{replay.file}: {reason}")
         self.has_errors |= replay.has_errors
@@ -855,11 +863,11 @@ class HtmlPrinter:
     """
     Collects the parts of the page. After `close`, `written` is the whole page.
 
-    If todoplan's own journal of a plan is replayed, `revisions` are the revisions of its entries.
-    The page then shows revisions instead of line numbers.
+    With `by_revision`, a plan's own journal is replayed, and the line of each step is the revision
+    of its entry. The page then shows revisions instead of line numbers.
     """
 
-    revisions: Sequence[int] = ()
+    by_revision: bool = False
     _parts: list[Markup] = attrs.Factory(list)
     _files: list[str] = attrs.Factory(list)
     _lives: Iterator[int] = attrs.field(factory=lambda: count(1), init=False)
@@ -880,9 +888,7 @@ class HtmlPrinter:
             if row.before:
                 rows.append(element("li", row.before, class_="between"))
             item = f"call-{next(self._calls)}"
-            # The first line of a journal is its header.
-            own = self.revisions
-            place = f"revision {own[row.line - 2]}" if own else f"line {row.line}"
+            place = f"{'revision' if self.by_revision else 'line'} {row.line}"
             rows.append(_call(row, step.findings, item, place))
             if step.lane not in lives:
                 lives[step.lane] = Life(f"life-{next(self._lives)}")
@@ -893,11 +899,11 @@ class HtmlPrinter:
         # Compared by identity, because two calls may have findings with the same text.
         of_calls = set(map(id, shown))
         apart = [
-            _finding(finding, "" if self.revisions else f"{where(finding)}: ")
+            _finding(finding, "" if self.by_revision else f"{where(finding)}: ")
             for finding in replay.findings
             if id(finding) not in of_calls
         ]
-        about = plural(replay.calls, "change") if self.revisions else headline(replay)
+        about = plural(replay.calls, "change") if self.by_revision else headline(replay)
         found = recording_summary(groups(replay.findings, replay.bad_lines))
         parts = [
             element("h1", replay.file),

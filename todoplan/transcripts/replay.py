@@ -1381,8 +1381,13 @@ def replay_file(
         MissingExtraError: the file is a single JSON document, and ijson is not installed.
     """
     reader, source = recognise(path, dialect, on_bytes)
+    return replay_items(str(path), reader.name, reader.read(source), policy)
+
+
+def replay_items(label: str, dialect: str, items: Iterable[Item], policy: Policy) -> Replay:
+    """Return the replay of items under a policy. `label` names the replay in the output."""
     fold = Fold(policy)
-    return Replay(str(path), reader.name, fold, fold.steps(reader.read(source)))
+    return Replay(label, dialect, fold, fold.steps(items))
 
 
 # -------- together --------
@@ -1427,5 +1432,4 @@ def replay_together(
             timed.append((latest, len(timed), item))
     # Items cannot be compared. Items with the same time stay in reading order.
     ordered = (item for _, _, item in sorted(timed, key=lambda one: one[:2]))
-    fold = Fold(policy)
-    return Replay(label, ", ".join(dialects), fold, fold.steps(ordered))
+    return replay_items(label, ", ".join(dialects), ordered, policy)

@@ -74,8 +74,7 @@ def test_a_disk_that_fails_ends_one_replay(screen, complaints):
 
     replay = Replay("x.jsonl", "codex", Fold(), failing())
     run = Run(screen, AUDIT)
-    assert list(replay.steps()) == []
-    run._note(replay, Path("x.jsonl"))
+    run.consume(replay, consume, Path("x.jsonl"))
     assert run.exit_code == 2
     assert complaints(screen) == "todoplan: cannot read x.jsonl: the disk is on fire\n"
 
