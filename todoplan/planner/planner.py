@@ -628,10 +628,10 @@ class Transactions(Generic[S]):
         Carry out a command, or return why it is refused. The toolbox's policy is used unless
         another policy is passed.
 
-        If the command is repeated with the same `key`, in any process, it changes nothing, and
-        returns the first result with the current plan. A `key` is unique in its plan; not every
-        store keeps keys. If a command changed nothing, for example because it was refused, its key
-        is not kept.
+        `key` is a name for this command, unique in its plan. If the command is repeated with the
+        same key, in any process, it changes nothing, and returns the first result with the current
+        plan. If a command changed nothing, for example because it was refused, its key is not kept.
+        With a store that keeps no keys, `key` raises a StoreError.
         """
         chosen = self.toolbox.policy if policy is None else require(policy, Policy)
         keys = () if key is None else (_key(key, ["apply", repr(command), actor]),)

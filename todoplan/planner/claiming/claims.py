@@ -338,7 +338,8 @@ class HeldClaim:
 
     def _giving_up(self, reason: tuple[Command, ...]) -> Steps[None]:
         """
-        Release the task: otherwise nobody could claim it until the lease has expired.
+        Release the task: otherwise nobody could claim it until the lease has expired. The commands
+        `reason`, which record why, are carried out with the release.
 
         A refusal is not raised: the body's exception, or the reason why the task was not completed,
         is more useful.

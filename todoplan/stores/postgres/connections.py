@@ -368,6 +368,7 @@ class Pool:
                 if is_new:
                     yield self._connect(lent)
                     self._check_encoding(lent.db)
+                    self._was_there = True
                     yield from settled(lent.db)
                 if not self.is_prepared:
                     yield from prepared(lent.db)
@@ -406,7 +407,6 @@ class Pool:
                 "database for todoplan: createdb --encoding=UTF8 --template=template0 NAME"
             )
             raise StoreError(msg, store=str(self.address), problem="encoding")
-        self._was_there = True
 
     # `AsyncPool` overrides these methods with methods that are awaited.
 
