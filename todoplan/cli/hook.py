@@ -1,5 +1,5 @@
 """
-`todoplan hook`: passes an event of a coding agent to the MCP server that the agent has started.
+`todoplan hook`: passes an event of a coding agent (the host) to the MCP server that it has started.
 
 The server (`todoplan mcp --hooks`) has the plan, the session and the guidance. It answers at a Unix
 socket that is named after the process id of the agent. The agent has started both the server and

@@ -1,5 +1,5 @@
 """
-`todoplan plugin`: writes a folder that gives a coding agent the planning tools and the guidance.
+`todoplan plugin`: writes a folder that gives a coding agent the planning tools and reminders.
 
 Claude Code, Codex and Copilot CLI use the same files. Gemini CLI loads an extension, Qwen Code
 reads settings, and OpenCode loads a module. The files contain the path of this Python, so that the
@@ -27,9 +27,9 @@ SERVER = "plan"
 
 _ABOUT = "Plans that are kept, checked and shared: tools for the model, reminders, a board."
 _OWNER = {"name": "todoplan"}
-# Most hosts have the common events; some have more. In Claude Code and Qwen Code, PreToolUse says
-# which subagent makes a call. Each of these two hosts has its own names for our tools. In Claude
-# Code, PostToolBatch is one event for all calls of a message.
+# The events of the coding agents (hosts). Most have the common events; some have more. In Claude
+# Code and Qwen Code, PreToolUse says which subagent makes a call. Each of these two has its own
+# names for our tools. In Claude Code, PostToolBatch is one event for all calls of a message.
 _COMMON = ("SessionStart", "UserPromptSubmit", "Stop")
 _OF_CLAUDE = ("PreToolUse", "PostToolBatch")
 _OF_QWEN = ("PreToolUse",)

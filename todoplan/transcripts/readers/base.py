@@ -170,8 +170,8 @@ class Joiner:
         slot = _Slot(item, key)
         self._queue.append(slot)
         if key:
-            # Entire masks call ids, so many lines may have the same id. Parallel calls from one
-            # script of Codex are on one line and share its answer.
+            # The recorder Entire masks call ids, so many lines may have the same id. Parallel calls
+            # from one script of Codex are on one line and share its answer.
             same = self._waiting.get(key)
             if same and same[0].item.line != item.line:
                 self._close(key)
@@ -321,7 +321,7 @@ def records(
 # stops at about 1,000 levels on Python 3.11 but parses 100,000 on 3.14, so we have our own bound.
 _DEEPEST = 100
 _TOO_DEEP = f"(left out: nested more than {_DEEPEST} levels deep)"
-# Entire writes this instead of ids. Taken as an id, it would make all calls the same.
+# The recorder Entire writes this instead of ids. If it counted as an id, all calls would be one.
 _REDACTED = "REDACTED"
 _NOTHING: Mapping[str, Any] = {}
 

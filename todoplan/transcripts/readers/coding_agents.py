@@ -79,7 +79,11 @@ from todoplan.transcripts.readers.base import (
 
 
 def _ticked(tasks: Iterable[tuple[bool, Any]]) -> Fields:
-    """Return tasks, given as `(completed, text)`, as the arguments of a whole-list call."""
+    """
+    Return tasks, given as `(completed, text)`, as the arguments of a whole-list call.
+
+    The list is a checklist. So the replay knows that it has no mark for tasks in progress.
+    """
     rows = [f"- [{'x' if done else ' '}] {' '.join(str(text).split())}" for done, text in tasks]
     return {"todos": "\n".join(rows) if rows else []}
 
@@ -448,7 +452,8 @@ def _rows(database: sqlite3.Connection) -> list[dict[str, str]]:
 
 
 # -------- entire --------
-# Entire's compact transcripts: one message per line, and each call contains its result.
+# The compact transcripts of Entire, which records the sessions of several agents: one message per
+# line, and each call contains its result.
 
 
 @record_dialect(
@@ -499,7 +504,8 @@ def opencode(record: Record) -> Iterator[Signal]:
             data, failed = state.get("metadata"), state.get("status") == "error"
             result = result_of(state.get("error" if failed else "output"), failed=failed, data=data)
             is_answered = failed or state.get("status") == "completed"
-            # No signal waits for the call's id, because Entire masks all ids in its copies.
+            # The id is not used to find repeated calls, because the recorder Entire masks all ids
+            # in its copies.
             yield call_of(
                 record,
                 {"name": part.get("tool"), "input": state.get("input"), "id": part.get("callID")},
