@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from todoplan.core.decide import plan_of
 from todoplan.core.events.apply import Entry
-from todoplan.core.events.types import Event
+from todoplan.core.events.types import Event, TaskId
 from todoplan.core.plan.model import (
     EDITABLE,
     TASK_FIELDS,
@@ -28,7 +28,7 @@ from todoplan.core.plan.model import (
     Waiting,
 )
 from todoplan.testing import strategies as shipped
-from todoplan.testing.strategies.command import made
+from todoplan.testing.strategies.command import events_of
 from todoplan.testing.strategies.values import field_values
 
 any_text = st.text(st.characters(exclude_categories=()), max_size=8) | st.sampled_from(
@@ -151,22 +151,21 @@ _kept = field_values(KINDS)
 _changes = st.fixed_dictionaries(
     {}, optional={n: subjects if n == "subject" else _kept[n] for n in sorted(EDITABLE)}
 ).map(FrozenDict)
-_several = st.lists(ids, max_size=3).map(tuple)
-_OF_EVENTS = {
-    **dict.fromkeys(("task_id", "blocker", "blocked"), ids),
-    **dict.fromkeys(("old", "new"), st.sampled_from(Status)),
-    **dict.fromkeys(("at", "until"), or_none(times)),
-    **dict.fromkeys(("by", "lost_by"), or_none(any_text)),
-    "task": tasks(),
-    "tasks": st.lists(tasks(), max_size=2).map(tuple),
-    "task_ids": _several,
-    "changes": _changes,
-    "parent": or_none(ids),
-    "claim": claims,
-    "next_id": st.integers(1, 99),
-    "approved": or_none(approvals),
+_BY_TYPE = {
+    Task: tasks(),
+    tuple[Task, ...]: st.lists(tasks(), max_size=2).map(tuple),
+    TaskId: ids,
+    TaskId | None: or_none(ids),
+    tuple[TaskId, ...]: st.lists(ids, max_size=3).map(tuple),
+    Status: st.sampled_from(Status),
+    FrozenDict: _changes,
+    Claim: claims,
+    Approval | None: or_none(approvals),
+    int: st.integers(1, 99),
+    str | None: or_none(any_text),
+    datetime | None: or_none(times),
 }
-events = st.one_of(*(made(kind, **_OF_EVENTS) for kind in get_args(Event)))
+events = st.one_of(*(events_of(kind, _BY_TYPE) for kind in get_args(Event)))
 entries = st.builds(
     Entry,
     st.integers(0, 10**9),

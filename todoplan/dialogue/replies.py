@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, repeat
 from operator import attrgetter
-from typing import Any
+from typing import Any, assert_never
 
 from todoplan import texts as cleaning
 from todoplan.core.commands import ClaimTask
@@ -533,35 +533,40 @@ def claims_in_vain(change: Change) -> str:
 
 
 _PART_OF_NEW = frozenset({"updated", "moved"})
-_WORDS: dict[type, str] = {
-    TaskCreated: "created",
-    TaskEdited: "updated",
-    EdgeAdded: "updated",
-    EdgeRemoved: "updated",
-    ParentChanged: "moved",
-    TaskClaimed: "claimed",
-    ClaimRenewed: "extended",
-    TaskDeleted: "deleted",
-    TasksReordered: "reordered",
-    PlanCleared: "cleared",
-    PlanRestored: "restored",
-    PlanApproved: "approved",
-}
 
 
 def _words_for(event: Event) -> tuple[str, str]:
     """Return the name of the reply text for an event, and the task's id ("" for the whole plan)."""
-    if isinstance(event, StatusChanged):
-        # The texts have the names of the statuses.
-        return event.new, event.task_id
-    name = _WORDS[type(event)]
-    if isinstance(event, TaskEdited) and "waiting" in event.changes:
-        name = "waiting" if event.changes["waiting"] is not None else "resumed"
-    if isinstance(event, TaskCreated):
-        return name, event.task.id
-    if isinstance(event, EdgeAdded | EdgeRemoved):
-        return name, event.blocked  # the blocked task, since the edge delays its start
-    return name, getattr(event, "task_id", "")
+    if isinstance(event, StatusChanged):  # the most frequent event; an `if` is faster than a case
+        return event.new, event.task_id  # the texts have the names of the statuses
+    match event:
+        case TaskCreated():
+            return "created", event.task.id
+        case TaskEdited() if "waiting" in event.changes:
+            is_over = event.changes["waiting"] is None
+            return "resumed" if is_over else "waiting", event.task_id
+        case TaskEdited():
+            return "updated", event.task_id
+        case EdgeAdded() | EdgeRemoved():
+            return "updated", event.blocked  # the blocked task, since the edge delays its start
+        case TaskDeleted():
+            return "deleted", event.task_id
+        case ParentChanged():
+            return "moved", event.task_id
+        case TaskClaimed():
+            return "claimed", event.task_id
+        case ClaimRenewed():
+            return "extended", event.task_id
+        case TasksReordered():
+            return "reordered", ""
+        case PlanCleared():
+            return "cleared", ""
+        case PlanRestored():
+            return "restored", ""
+        case PlanApproved():
+            return "approved", ""
+        case _ as unreachable:
+            assert_never(unreachable)
 
 
 # -------- unseen --------

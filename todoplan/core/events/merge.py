@@ -21,11 +21,13 @@ import attrs
 
 from todoplan.core.events import types
 from todoplan.core.events.apply import replay
-from todoplan.core.events.types import Event
+from todoplan.core.events.types import Event, TaskId
 from todoplan.core.plan.model import EDITABLE, FrozenDict, Task
 from todoplan.core.plan.plan import Draft, Plan, may_block, may_contain, number_of
 
 _Ids = dict[str, str]
+_ONE_ID: tuple[Any, ...] = (TaskId, TaskId | None)
+_SEVERAL_IDS: Any = tuple[TaskId, ...]
 
 
 # LangChain's `todos` has no reducer: there, two branches that write it in one step are an error.
@@ -72,14 +74,14 @@ def _translated(event: Event, draft: Draft, ids: _Ids) -> Iterator[Event]:
 def renumbered(event: Event, ids: Mapping[str, str]) -> Event:
     """Return the event with the new ids in `ids`; tasks without a new id keep theirs."""
     changes: dict[str, Any] = {}
-    # Fields are found by their names, so that a new kind of event needs no change here.
+    # Fields are found by their types, so that a new kind of event needs no change here.
     for field in attrs.fields(type(event)):
         value = getattr(event, field.name)
-        if field.name in {"task_id", "blocker", "blocked", "parent"}:
+        if field.type in _ONE_ID:
             changes[field.name] = ids.get(value, value)
-        elif field.name == "task_ids":
+        elif field.type == _SEVERAL_IDS:
             changes[field.name] = tuple(ids.get(task_id, task_id) for task_id in value)
-        elif field.name == "task":
+        elif field.type is Task:
             parent = ids.get(value.parent, value.parent)
             changes[field.name] = value.but(id=ids.get(value.id, value.id), parent=parent)
     return attrs.evolve(event, **changes)

@@ -8,7 +8,7 @@ Each class declares the fields of the event, the tasks that it names (`task_ids`
 """
 
 from datetime import datetime
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import attrs
 
@@ -33,6 +33,9 @@ __all__ = [
     "TasksReordered",
 ]
 __dir__ = listing(__all__)
+
+TaskId = Annotated[str, "the id of a task"]
+"""The type of an event's field that refers to a task. A merge gives these fields their new ids."""
 
 
 # Most events name one task. Not an attrs class: `fast_constructor` needs bases without slots.
@@ -86,7 +89,7 @@ class StatusChanged(_OfOneTask):
     If the claim of the task was released, `lost_by` is the owner of that claim.
     """
 
-    task_id: str
+    task_id: TaskId
     old: Status
     new: Status
     at: datetime | None = None
@@ -107,7 +110,7 @@ class TaskEdited(_OfOneTask):
     Fields other than status and edges were set. `changes` maps a field's name to its new value.
     """
 
-    task_id: str
+    task_id: TaskId
     changes: FrozenDict
     at: datetime | None = None
 
@@ -133,8 +136,8 @@ class TaskEdited(_OfOneTask):
 class EdgeAdded(_OfEdge):
     """`blocker` now blocks `blocked`."""
 
-    blocker: str
-    blocked: str
+    blocker: TaskId
+    blocked: TaskId
     at: datetime | None = None
 
     def apply_to(self, draft: Draft) -> None:
@@ -146,8 +149,8 @@ class EdgeAdded(_OfEdge):
 class EdgeRemoved(_OfEdge):
     """`blocker` no longer blocks `blocked`."""
 
-    blocker: str
-    blocked: str
+    blocker: TaskId
+    blocked: TaskId
     at: datetime | None = None
 
     def apply_to(self, draft: Draft) -> None:
@@ -164,8 +167,8 @@ class ParentChanged(_OfOneTask):
     It is now the last of its siblings.
     """
 
-    task_id: str
-    parent: str | None
+    task_id: TaskId
+    parent: TaskId | None
     at: datetime | None = None
 
     def apply_to(self, draft: Draft) -> None:
@@ -181,7 +184,7 @@ class TaskClaimed(_OfOneTask):
     `lost_by` is the owner of the expired claim, if one was taken over.
     """
 
-    task_id: str
+    task_id: TaskId
     claim: Claim
     lost_by: str | None = None
     at: datetime | None = None
@@ -205,7 +208,7 @@ class TaskClaimed(_OfOneTask):
 class ClaimRenewed(_OfOneTask):
     """The owner of a claim extended it."""
 
-    task_id: str
+    task_id: TaskId
     until: datetime | None
     at: datetime | None = None
 
@@ -223,7 +226,7 @@ class TaskDeleted(_OfOneTask):
     A task was removed with its edges, and its subtasks moved up one level. New tasks get other ids.
     """
 
-    task_id: str
+    task_id: TaskId
     at: datetime | None = None
 
     def apply_to(self, draft: Draft) -> None:
@@ -235,7 +238,7 @@ class TaskDeleted(_OfOneTask):
 class TasksReordered(Value):
     """The plan's order was set to `task_ids`, which are the ids of all tasks."""
 
-    task_ids: tuple[str, ...]
+    task_ids: tuple[TaskId, ...]
     at: datetime | None = None
 
     def apply_to(self, draft: Draft) -> None:
@@ -247,7 +250,7 @@ class TasksReordered(Value):
 class PlanCleared(Value):
     """Every task was removed. The next id is unchanged."""
 
-    task_ids: tuple[str, ...]
+    task_ids: tuple[TaskId, ...]
     at: datetime | None = None
 
     def apply_to(self, draft: Draft) -> None:

@@ -9,7 +9,8 @@ commands that change a task that another actor has claimed (law 19).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from inspect import signature
 from typing import Any, TypeVar, get_args
 
@@ -39,7 +40,7 @@ from todoplan.core.commands import (
 )
 from todoplan.core.decide import Accepted, decide
 from todoplan.core.events.apply import replay
-from todoplan.core.events.types import Event, PlanRestored
+from todoplan.core.events.types import Event, PlanRestored, TaskId
 from todoplan.core.plan.model import (
     EDITABLE,
     OPEN,
@@ -164,22 +165,28 @@ _KEPT = field_values()
 _SOME = st.sets(st.sampled_from(sorted(EDITABLE)), min_size=1, max_size=3)
 _EDITS = _SOME.flatmap(lambda names: st.fixed_dictionaries({n: _KEPT[n] for n in names}))
 _ABOVE = st.none() | ids()
-_OF_EVENTS: dict[str, SearchStrategy[Any]] = {
-    "task": st.builds(Task.but, tasks(), parent=_ABOVE),
-    **dict.fromkeys(("task_id", "blocker", "blocked"), ids()),
-    "task_ids": few(ids()),
-    "old": STATUSES,
-    "new": STATUSES,
-    "changes": _EDITS.map(FrozenDict),
-    "parent": _ABOVE,
-    "claim": values.CLAIMS,
-    "lost_by": st.none() | WORKERS,
-    "by": values.APPROVERS,
-    "until": times(),
-    "at": times(),
+_BY_TYPE: dict[Any, SearchStrategy[Any]] = {
+    Task: st.builds(Task.but, tasks(), parent=_ABOVE),
+    TaskId: ids(),
+    TaskId | None: _ABOVE,
+    tuple[TaskId, ...]: few(ids()),
+    Status: STATUSES,
+    FrozenDict: _EDITS.map(FrozenDict),
+    Claim: values.CLAIMS,
+    str | None: st.none() | WORKERS,
+    datetime | None: times(),
 }
+
+
+def events_of(
+    kind: type[Any], by_type: Mapping[Any, SearchStrategy[Any]] = _BY_TYPE
+) -> SearchStrategy[Any]:
+    """Draw events of one class; `by_type` has a strategy for each type of field."""
+    return st.builds(kind, **{field.name: by_type[field.type] for field in attrs.fields(kind)})
+
+
 EVENTS: dict[type, SearchStrategy[Any]] = {
-    **{kind: made(kind, **_OF_EVENTS) for kind in get_args(Event) if kind is not PlanRestored},
+    **{kind: events_of(kind) for kind in get_args(Event) if kind is not PlanRestored},
     PlanRestored: st.builds(
         lambda plan, approved: PlanRestored(tuple(plan), plan.next_id, approved=approved),
         values.plans(max_size=3),
