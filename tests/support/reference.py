@@ -68,6 +68,16 @@ def rules():
     return table(["preset", "error", "warn"], rows)
 
 
+def objections():
+    """Return the rules with what each objects to, as the docstring of its check says."""
+    rows = []
+    for name, rule in RULES.items():
+        told = " ".join((inspect.getdoc(rule.check) or "").split())
+        assert told.startswith("Object to "), f"the docstring of _{name}: Object to ..."
+        rows.append([code(name), plain(told.removeprefix("Object to ").rstrip("."))])
+    return table(["rule", "it objects to"], rows)
+
+
 def codes():
     """Return every problem code that is no rule."""
     return _codes_of("problems")
@@ -111,29 +121,13 @@ def _table_text(text):
     return text.rstrip(".").replace("|", r"\|")
 
 
-COUNTED = {
-    "items": ("tasks of a plan", "max_items"),
-    "open_items": ("tasks of a plan that are open", "max_items"),
-    "subject": ("characters of a subject", "max_text"),
-    "text": ("characters of a description, and of any text without a limit of its own", "max_text"),
-    "edges": ("blockers of one task", "max_edges"),
-    "active_form": ("characters of an active form", "max_text"),
-    "owner": ("characters of an owner's name", "max_text"),
-    "metadata": ("bytes of one task's metadata as JSON", "max_metadata"),
-    "metadata_keys": ("keys in one task's metadata, at all levels", "max_metadata"),
-    "metadata_levels": ("levels of objects and arrays in one task's metadata", "max_metadata"),
-    "depth": ("levels of tasks in each other", "max_depth"),
-    "history": ("events in a plan's life, which is its revision", "max_history"),
-}
-
-
 def limits():
     """Return the limits of a plan with the rule that holds each."""
     rows = []
     for field in attrs.fields(Limits):
-        counted, rule = COUNTED[field.name]
+        rule, counts = field.metadata["rule"], field.metadata["counts"]
         assert rule in RULES
-        rows.append([code(field.name), f"{field.default:,}", counted, code(rule)])
+        rows.append([code(field.name), f"{field.default:,}", counts, code(rule)])
     return table(["limit", "default", "it counts", "rule"], rows)
 
 
@@ -243,6 +237,7 @@ def capabilities():
 
 TABLES = {
     "rules": rules,
+    "objections": objections,
     "codes": codes,
     "repairs": repairs,
     "findings": findings,

@@ -7,8 +7,8 @@ from typing import Any
 import attrs
 from hypothesis.stateful import invariant
 from support.naive.decision import NaiveDecision
-from support.naive.model import Model
-from support.naive.rules import NAIVE_RULES, problems
+from support.naive.model import Model, as_dict
+from support.naive.rules import NAIVE_RULES, Given, problems
 
 from todoplan.core.commands import DeleteTask, RestorePlan
 from todoplan.core.decide import Accepted, decide, plan_of
@@ -30,6 +30,21 @@ from todoplan.testing.machine import (
 )
 
 _NO_FENCES: Mapping[str, int] = MappingProxyType({})
+
+
+def given_plan(given: Given) -> Plan:
+    """Return the plan that an example of a rule begins with."""
+    return plan_of(given.tasks, revision=given.revision, approved=given.approved)
+
+
+def as_model(plan: Plan) -> Model:
+    """Return the model of a plan."""
+    model = Model()
+    model.tasks = [as_dict(task) for task in plan]
+    model.edges = [(end, task.id) for task in plan for end in task.blocked_by]
+    model.next_id = plan.next_id
+    model.approved = plan.approved and attrs.asdict(plan.approved)
+    return model
 
 
 def as_plan(model: Model, revision: int = 0) -> Plan:
