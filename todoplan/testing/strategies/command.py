@@ -124,24 +124,22 @@ _RESTORED = st.builds(
     parent=_ID_OR_NONE,
 )
 _APPROVALS = made(ApprovePlan, by=values.APPROVERS)
-COMMANDS: dict[type, SearchStrategy[Any]] = {
+_WITH_OWN_FIELDS: dict[type, SearchStrategy[Any]] = {
     CreateTask: made(CreateTask),
     CreateTasks: made(CreateTasks, items=few(_ITEMS, 4)),
     UpdateTask: made(
         UpdateTask,
         **{**_CHANGED, "fence": st.none() | FENCES, **dict.fromkeys(_EDGES, _SOME_ENDS)},
     ),
-    WriteTodos: made(WriteTodos),
     MoveTask: st.builds(MoveTask, any_ids(), before=any_ids())
     | st.builds(MoveTask, any_ids(), after=any_ids()),
-    DeleteTask: made(DeleteTask),
     ClaimTask: claimings(),
-    **{kind: made(kind) for kind in (RenewClaim, ReleaseClaim, AnswerTask, RecordEvidence)},
     ApprovePlan: _APPROVALS,
-    **{kind: made(kind) for kind in (StartNext, ClearPlan)},
     # Most restored plans are invalid.
     RestorePlan: made(RestorePlan, tasks=few(_RESTORED)),
 }
+_OTHERS = [kind for kind in get_args(Command) if kind not in {*_WITH_OWN_FIELDS, Batch}]
+COMMANDS = {**_WITH_OWN_FIELDS, **{kind: made(kind) for kind in _OTHERS}}
 """A strategy for each type of command except `Batch`."""
 
 _SINGLES = st.one_of(*COMMANDS.values())
