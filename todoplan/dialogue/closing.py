@@ -75,10 +75,10 @@ def plan_closed(
     Return whether work on a plan may end. The plan alone decides; no model is asked.
 
     Work may end if there is no open task that somebody can work on, and every completed task with a
-    check has evidence that the check passed. With `evidence=False`, evidence is not required. An
-    open task on which nobody can work, for example because it waits for something outside the plan,
-    keeps work from ending only with `waits=False`. `claimed` are the ids of the tasks that others
-    work on (`planner.claimed_by_others`). With an empty plan, work may end.
+    check has evidence that the check passed. Work on an empty plan may end. With `evidence=False`,
+    evidence is not required. With `waits=False`, work may not end while any task is open, even if
+    nobody can work on it, for example because it waits for something outside the plan. `claimed`
+    are the ids of the tasks that others work on (`planner.claimed_by_others`).
 
     Raises:
         PlanError: `plan` is not a plan.

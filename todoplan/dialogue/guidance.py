@@ -581,8 +581,8 @@ class Reminder:
 
 
 def _plan_shown(moment: _Moment) -> Mapping[str, int]:
-    # If there is a merge base, the changes since that base count as known only after a reply has
-    # reported them, and the base is then dropped. Until then, the revision is only "shown".
+    # If there is a merge base, others have changed the plan since. Only a reply makes their changes
+    # known, because a reminder is in one request only. So the revision is only "shown".
     return {"revision" if moment.base is None else "shown": moment.plan.revision}
 
 

@@ -173,8 +173,8 @@ def unleaked(text: str, closer: re.Pattern[str] = _CLOSER) -> str:
     # is limited to a window at the end.
     end = _bare_end(text, len(text))
     kept = len(text)
-    while found := closer.search(text, max(0, end - _LONGEST_CLOSER), end):
-        kept = end = _bare_end(text, found.start())
+    while tag := closer.search(text, max(0, end - _LONGEST_CLOSER), end):
+        kept = end = _bare_end(text, tag.start())
     return text[:kept]
 
 
@@ -269,14 +269,14 @@ def from_json(text: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):  # `json` would silently keep the last of two
+    members = dict(pairs)
+    if len(members) < len(pairs):  # `json` would silently keep the last of two
         first: dict[str, Any] = {}
         for key, value in pairs:
             kept = first.setdefault(key, value)
             if kept != value or type(kept) is not type(value):
                 raise RefusedError(Problem("duplicate_key", seen=key))
-    return found
+    return members
 
 
 def _integer(digits: str) -> int:
@@ -321,13 +321,13 @@ def from_python(text: str, *, bare_keys: bool = False) -> Any:
     parts: list[str] = []
     opened: list[tuple[str, int, list[str]]] = []  # each bracket, its position, its commas
     words = {**_WORDS, **_JSON_WORDS} if bare_keys else _WORDS
-    for found in _TOKEN.finditer(text):
-        part = found[0]
-        match found.lastgroup:
+    for token in _TOKEN.finditer(text):
+        part = token[0]
+        match token.lastgroup:
             case "space":
                 continue
             case "string":
-                part = json.dumps(_ESCAPE.sub(_unescaped, found["string"][1:-1]))
+                part = json.dumps(_ESCAPE.sub(_unescaped, token["string"][1:-1]))
             case "key" if bare_keys and part not in words:
                 part = json.dumps(part)
             case "word" if part in words:
@@ -354,12 +354,12 @@ def from_python(text: str, *, bare_keys: bool = False) -> Any:
     return from_json(" ".join(parts))
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    if code := found[1] or found[2] or found[3]:
+def _unescaped(escape: re.Match[str]) -> str:
+    if code := escape[1] or escape[2] or escape[3]:
         return chr(int(code, 16))
-    if found[4]:
-        return chr(int(found[4], 8))
-    return _ESCAPED.get(found[5], found[0])  # an unknown escape keeps its backslash, as in C:\dir
+    if escape[4]:
+        return chr(int(escape[4], 8))
+    return _ESCAPED.get(escape[5], escape[0])  # an unknown escape keeps its backslash, as in C:\dir
 
 
 _LONGEST_LITERAL = 65_536  # bounded, since its tokens are read one by one in Python
@@ -476,13 +476,13 @@ def _read(raw: str | bytes, limits: InputLimits, *, whole: bool) -> Parsed | Pro
     text = raw if isinstance(raw, str) else raw.decode("utf-8", "replace")
     is_utf8 = isinstance(raw, str) or raw.decode("utf-8", "ignore") == text
     text = text.removeprefix("\ufeff").strip()
-    found = _from_text(text, limits, whole=whole) if text else Parsed({})
-    if whole and isinstance(found, Problem):
-        found = _object_in(text, limits) or found
-    if isinstance(found, Problem):
-        return found
-    repairs = found.repairs if is_utf8 else (*found.repairs, Repair("surrogates"))
-    return Parsed(_json_values(found.value, limits), repairs)
+    parsed = _from_text(text, limits, whole=whole) if text else Parsed({})
+    if whole and isinstance(parsed, Problem):
+        parsed = _object_in(text, limits) or parsed
+    if isinstance(parsed, Problem):
+        return parsed
+    repairs = parsed.repairs if is_utf8 else (*parsed.repairs, Repair("surrogates"))
+    return Parsed(_json_values(parsed.value, limits), repairs)
 
 
 def _object_in(text: str, limits: InputLimits) -> Parsed | None:
@@ -495,9 +495,9 @@ def _object_in(text: str, limits: InputLimits) -> Parsed | None:
         "last_brace": text + "}" if text[0] == "{" and text[-1] in '"]}' else "",
     }
     for code, changed in tried.items():
-        found = _from_text(changed, limits, whole=True) if changed else None
-        if isinstance(found, Parsed) and isinstance(found.value, dict):
-            return Parsed(found.value, (Repair(code), *found.repairs))
+        parsed = _from_text(changed, limits, whole=True) if changed else None
+        if isinstance(parsed, Parsed) and isinstance(parsed.value, dict):
+            return Parsed(parsed.value, (Repair(code), *parsed.repairs))
     return None
 
 
@@ -525,14 +525,14 @@ def _from_text(text: str, limits: InputLimits, *, whole: bool) -> Parsed | Probl
         except (ValueError, RecursionError):
             pass
     # A text that ends inside a string or a bracket was most likely truncated.
-    bare = _STRING.sub(lambda found: "" if found[1] else '"', text)
+    bare = _STRING.sub(lambda string: "" if string[1] else '"', text)
     opened = bare.count("[") + bare.count("{") - bare.count("]") - bare.count("}")
     return _TRUNCATED if '"' in bare or opened > 0 else Problem("not_json", seen=text)
 
 
 def _unfenced(text: str) -> str:
-    found = _FENCED.fullmatch(text)
-    return found[1].strip() if found else text
+    fenced = _FENCED.fullmatch(text)
+    return fenced[1].strip() if fenced else text
 
 
 # Of these repairs, only dropping a comment is a guess (law 17). So it is tried last, after dropping
@@ -542,7 +542,7 @@ _REPAIRS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("code_fence", _unfenced),
     ("closing_tags", lambda text: unleaked(text, ANY_CLOSER)),
     ("trailing_comma", lambda text: _NOISE.sub(lambda at: "" if at[0] == "," else at[0], text)),
-    ("noise", lambda text: _NOISE.sub(lambda found: found[1] or "", text)),
+    ("noise", lambda text: _NOISE.sub(lambda at: at[1] or "", text)),
 )
 
 
@@ -578,16 +578,16 @@ def _json_values(value: object, limits: InputLimits) -> Any:
             return [copied(inner, level + 1) for inner in list.__iter__(value)]
         if isinstance(value, tuple):
             return [copied(inner, level + 1) for inner in tuple.__iter__(value)]
-        found: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         for key, inner in dict.items(value) if isinstance(value, dict) else value.items():
             name = copied(key, level + 1)
             if not isinstance(name, str):
                 raise RefusedError(_not_of_json("a key that is not text", "text keys"))
             # Two keys of a subclass of `str` may differ, but have equal copies.
-            if name in found:
+            if name in members:
                 raise RefusedError(Problem("duplicate_key", seen=name))
-            found[name] = copied(inner, level + 1)
-        return found
+            members[name] = copied(inner, level + 1)
+        return members
 
     try:
         return copied(value, 1)
@@ -652,21 +652,21 @@ class Kind(StrEnum):
     STATUS_OR_DELETED = "status_or_deleted"
     PRIORITY = "priority"
     ID = "id"
-    ID_HINT = "id_hint"
-    OWN_ID = "own_id"
+    ID_HINT = "id_hint"  # in a whole list: the id of a task, or the model's own number of the entry
+    OWN_ID = "own_id"  # in a list of new tasks: the model's own id of the entry
     IDS = "ids"
-    REF = "ref"
+    REF = "ref"  # an id, or "#0" for the first entry of the same call
     REFS = "refs"
     MINUTES = "minutes"
     DATE = "date"
     FLAG = "flag"
     METADATA = "metadata"
-    WAITS = "waits"
-    ITEMS = "items"
+    WAITS = "waits"  # reasons for waiting, by task id
+    ITEMS = "items"  # a list of entries
     # These three are never published. WAITING and PARENT are used only in entries of a whole list.
-    WAITING = "waiting"
-    PARENT = "parent"
-    SUBTASKS = "subtasks"
+    WAITING = "waiting"  # the reason why the entry waits
+    PARENT = "parent"  # the id or the title of another entry
+    SUBTASKS = "subtasks"  # a list of entries within an entry
 
 
 # Compared by identity, because fields are keys of tables and caches that every call uses.
@@ -901,9 +901,9 @@ def id_of(value: object) -> str | None:
         return str(value) if 0 < value < 10**18 else None
     if not isinstance(value, str):
         return None
-    found = _ID.fullmatch(value.strip())
+    match = _ID.fullmatch(value.strip())
     # "007" means 7, since ids have no leading zeros. 0 is no id, since ids start at 1.
-    return found[1].lstrip("0") or None if found else None
+    return match[1].lstrip("0") or None if match else None
 
 
 def ids_in(text: str) -> list[str]:
@@ -931,28 +931,28 @@ def checklist(text: str) -> list[Line] | None:
     if boxes := _all(_LINE, lines):
         words = {**_MARKS, _BLOCKED_BOX: BLOCKED}
         return _levelled([(indentation(box[1]), box[3], str(words[box[2]])) for box in boxes])
-    found = _all(_ITEM, lines) if len(lines) > 1 else []
-    if not found:
+    items = _all(_ITEM, lines) if len(lines) > 1 else []
+    if not items:
         return None
     # For each line: its depth, its number ("" for a bullet), and the punctuation after the number.
     # "2.1" is nested in "2" even if it is not indented.
     marks = [
         (indentation(line[1]) + (line[3] or "").count("."), line[3] or "", line[4] or "")
-        for line in found
+        for line in items
     ]
     if min(marks)[0] == marks[0][0] and _in_order(marks):
         return _levelled(
-            [(mark[0], line[5], None) for mark, line in zip(marks, found, strict=True)]
+            [(mark[0], line[5], None) for mark, line in zip(marks, items, strict=True)]
         )
     # If the numbers are consecutive over all lines, it is one flat list, whatever the indentation.
     is_flat = marks[0][1] and _in_order([(0, number, sign) for _, number, sign in marks])
-    return [Line(line[5]) for line in found] if is_flat else None
+    return [Line(line[5]) for line in items] if is_flat else None
 
 
 def _all(pattern: re.Pattern[str], lines: Sequence[str]) -> list[re.Match[str]]:
     """Return the match of each line, or an empty list if one of the lines does not match."""
-    found = [match for line in lines if (match := pattern.fullmatch(line))]
-    return found if len(found) == len(lines) else []
+    matches = [match for line in lines if (match := pattern.fullmatch(line))]
+    return matches if len(matches) == len(lines) else []
 
 
 def _levelled(items: Sequence[tuple[int, str, str | None]]) -> list[Line]:
@@ -1033,21 +1033,21 @@ class Findings:
         refused, and is never a title. With `expected`, the schema asks for a JSON text, so the
         decoding is not reported as a repair.
         """
-        found, codes = value, [] if expected else ["json_text"]
+        decoded, codes = value, [] if expected else ["json_text"]
         problem: Problem | None = None
         for _ in range(_MOST_ENCODINGS):
-            if not isinstance(found, str) or not _ENCODED.match(found):
+            if not isinstance(decoded, str) or not _ENCODED.match(decoded):
                 break
-            parsed = parse(found, self.limits)
+            parsed = parse(decoded, self.limits)
             if isinstance(parsed, Problem):
                 problem = parsed
                 break
-            found = parsed.value
+            decoded = parsed.value
             codes += [repair.code for repair in parsed.repairs]
-        if found is not value and isinstance(found, dict | list):
+        if decoded is not value and isinstance(decoded, dict | list):
             for code in codes:
                 self.repair(code, path)
-            return found
+            return decoded
         if not isinstance(value, str) or not _STRUCTURED.match(value):
             return value
         problem = problem or _too_deep(_MOST_ENCODINGS)
@@ -1077,8 +1077,9 @@ class Plain(Findings):
     """
     Findings for the first pass: every method raises `NotPlainError` instead of recording something.
 
-    The first pass reads values that nothing has validated. If a reader returns a value without
-    calling one of these methods, the value consists of plain JSON types and is within the limits.
+    The first pass reads values that nothing has validated. A reader calls one of these methods for
+    every value that differs from the schema. So each value that a reader returns consists of plain
+    JSON types and is within the limits.
     """
 
     def __init__(self, limits: InputLimits) -> None:
@@ -1113,17 +1114,19 @@ def read_waits(value: Any, path: str, findings: Findings) -> Any:
 
     The accepted forms are {"3": "why"}, "3 why", [{"id": 3, "for": "why"}], and lists of these.
     """
-    found = findings.decoded(value, path, expected=True)
-    if found is MISSING:
+    decoded = findings.decoded(value, path, expected=True)
+    if decoded is MISSING:
         return MISSING
-    if isinstance(found, Mapping) and (found == _WAIT_EXAMPLE or found.get("type") == "object"):
+    if isinstance(decoded, Mapping) and (
+        decoded == _WAIT_EXAMPLE or decoded.get("type") == "object"
+    ):
         # Small models send the schema of an argument as its value if they do not need the argument.
         findings.repair("ignored_key", path, path)
         return MISSING
-    if isinstance(found, Mapping) and not _ID_KEYS & set(map(folded, found)):
-        pairs = list(found.items())
+    if isinstance(decoded, Mapping) and not _ID_KEYS & set(map(folded, decoded)):
+        pairs = list(decoded.items())
     else:
-        listed = found if isinstance(found, list | tuple) else [found]
+        listed = decoded if isinstance(decoded, list | tuple) else [decoded]
         pairs = [_wait_in(part) for part in listed]
         findings.repair("waits", path, value)
     if len(pairs) > findings.limits.items:
@@ -1254,18 +1257,18 @@ def _plain_ref(value: Any) -> str | None:
 def _id(
     value: Any, path: str, findings: Findings, plain: Callable[[Any], str | None] = _plain_id
 ) -> Any:
-    found = plain(value)
-    if found is not None:
-        return found
+    task_id = plain(value)
+    if task_id is not None:
+        return task_id
     word = findings.cleaned(value, path) if isinstance(value, str) else value
     if isinstance(word, str) and _is_absent(word, path, findings):
         return MISSING
-    found = None if word is MISSING else id_of(word)
-    if found is None:
+    task_id = None if word is MISSING else id_of(word)
+    if task_id is None:
         return findings.refuse("bad_id", path, value, 'an id such as "3"')
     if isinstance(word, str):
-        _report(word, found, path, findings)
-    return found
+        _report(word, task_id, path, findings)
+    return task_id
 
 
 def _own_id(value: Any, _path: str, _findings: Findings) -> Any:
@@ -1287,9 +1290,9 @@ def _ids(
 ) -> Any:
     """Read a list of ids in any form: 7, "1, 2", [[7]], [{"id": 7}]; duplicates are removed."""
     if type(value) is list and len(value) <= findings.limits.items:
-        found = dict.fromkeys(map(plain, value))
-        if None not in found and len(found) == len(value):
-            return tuple(found)
+        ids = dict.fromkeys(map(plain, value))
+        if None not in ids and len(ids) == len(value):
+            return tuple(ids)
     value = findings.decoded(value, path)
     if value is MISSING:
         return MISSING
@@ -1325,7 +1328,7 @@ def _single(part: Any) -> Any:
 def _minutes(value: Any, path: str, findings: Findings) -> Any:
     if type(value) in (int, float) and 0 <= value < _MOST_MINUTES:
         return value
-    given = value
+    sent = value
     # float() accepts the digits of every script, and reads "1_0" as 10; only ASCII digits are
     # accepted here.
     if isinstance(value, str) and value.isascii() and len(value) <= MOST_DIGITS:
@@ -1334,10 +1337,10 @@ def _minutes(value: Any, path: str, findings: Findings) -> Any:
         except ValueError:
             value = None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return findings.refuse("wrong_type", path, given, "a number of minutes")
+        return findings.refuse("wrong_type", path, sent, "a number of minutes")
     if not 0 <= value < _MOST_MINUTES or not math.isfinite(value):
-        return findings.refuse("bad_number", path, given, "minutes from 0 up")
-    findings.repair("word", path, given, str(value))  # a number in range was returned above
+        return findings.refuse("bad_number", path, sent, "minutes from 0 up")
+    findings.repair("word", path, sent, str(value))  # a number in range was returned above
     return value
 
 
@@ -1380,12 +1383,12 @@ def _as_sent(value: Any, _path: str, _findings: Findings) -> Any:
 
 
 def _metadata(value: Any, path: str, findings: Findings) -> Any:
-    found = findings.decoded(value, path, expected=True)
-    if found is MISSING:
+    metadata = findings.decoded(value, path, expected=True)
+    if metadata is MISSING:
         return MISSING
-    if not isinstance(found, Mapping):
+    if not isinstance(metadata, Mapping):
         return findings.refuse("wrong_type", path, value, "an object")
-    return _cleaned(found, path, findings)
+    return _cleaned(metadata, path, findings)
 
 
 def _cleaned(value: Any, path: str, findings: Findings) -> Any:
@@ -1396,13 +1399,13 @@ def _cleaned(value: Any, path: str, findings: Findings) -> Any:
         return [_cleaned(item, path, findings) for item in value]
     if not isinstance(value, Mapping):
         return value
-    found: dict[str, Any] = {}
+    cleaned: dict[str, Any] = {}
     for key, item in value.items():
         kept = findings.cleaned(key, path)
-        if kept in found:  # two keys that differed in hidden characters
+        if kept in cleaned:  # two keys that differed in hidden characters
             findings.refuse("conflicting_keys", path, key)
-        found[kept] = _cleaned(item, path, findings)
-    return found
+        cleaned[kept] = _cleaned(item, path, findings)
+    return cleaned
 
 
 READERS: dict[Kind, Reader] = {
@@ -1757,10 +1760,10 @@ def rows_in(listed: Sequence[Any], field: Field, path: str, findings: Findings) 
     """
     Return the entries of a list and of its nested lists, each read by the fields of an entry.
 
-    The entries of a nested list follow the entry that contains it. An entry is contained in the
-    last row above it, in the same list, that is indented less. If there is no such row, it is
-    contained in the row that contains the list. The call is refused if there are more entries in
-    total than the limit.
+    The entries of a nested list follow the entry that contains the list. The container of an entry
+    is the nearest row above it in the same list that is indented less. If there is no such row, it
+    is the row that contains the list. The call is refused if there are more entries in total than
+    the limit.
     """
     rows: list[Row] = []
     # For each containing row: the indentation and the index of the rows that may contain another.
@@ -1829,7 +1832,7 @@ def _entry(item: Any, field: Field, at: str, findings: Findings) -> tuple[int, A
 
 def in_tree_order(rows: Sequence[Row], findings: Findings) -> list[dict[str, Any]]:
     """
-    Return the values of the rows of a whole list, in tree order.
+    Return the values of the rows of a whole list, each row followed by the rows that it contains.
 
     If at least one row is nested, the values of each row include its level.
     """
@@ -1849,12 +1852,12 @@ def in_tree_order(rows: Sequence[Row], findings: Findings) -> list[dict[str, Any
             continue
         if parent:
             is_nested = True
-            found = named.get(parent, named.get(id_of(parent) or parent))
-            if found is None or found == index:
+            container = named.get(parent, named.get(id_of(parent) or parent))
+            if container is None or container == index:
                 known = ", ".join(islice(named, _MOST_NAMED))
                 findings.refuse("unknown_reference", f"{row.path}.parent", parent, known)
             else:
-                row.within = found
+                row.within = container
         elif parent is not None:
             is_nested = True
         elif head and head in named and task_id is None:
@@ -1915,7 +1918,7 @@ def settle_own_ids(rows: Sequence[Row], field: Field, findings: Findings) -> Non
         for edges in _EDGES_READ:
             if edges in values:
                 path = f"{row.path}.{names[edges]}"
-                values[edges] = tuple(read(each, path) for each in values[edges])
+                values[edges] = tuple(read(reference, path) for reference in values[edges])
         head = own.rpartition(".")[0]
         if "parent" in values:
             values["parent"] = read(values["parent"], f"{row.path}.{names['parent']}")
@@ -1970,12 +1973,12 @@ def plain_read(raw: object, fields: tuple[Field, ...], limits: InputLimits) -> d
     # `type`, not `isinstance`: a foreign class may define any behaviour. For a text that needs a
     # repair, `_plain_json` returns `None`.
     if type(raw) is str and len(raw) <= limits.chars:
-        given = _plain_json(raw)
+        arguments = _plain_json(raw)
     else:
-        given = raw if type(raw) is dict and _size(raw) <= limits.chars else None
-    if given is None or limits.depth < _DEEPEST_PLAIN:
+        arguments = raw if type(raw) is dict and _size(raw) <= limits.chars else None
+    if arguments is None or limits.depth < _DEEPEST_PLAIN:
         raise NotPlainError
-    return _plain_object(given, table_of(fields), Plain(limits))
+    return _plain_object(arguments, table_of(fields), Plain(limits))
 
 
 def careful_read(raw: object, fields: tuple[Field, ...], limits: InputLimits) -> Intake:
@@ -1985,8 +1988,8 @@ def careful_read(raw: object, fields: tuple[Field, ...], limits: InputLimits) ->
         # The problem from `parse` has the whole text; the model is shown 40 characters (`quoted`).
         return Intake({}, (), (attrs.evolve(parsed, seen=quoted(parsed.seen)),))
     findings = Findings(limits, list(parsed.repairs))
-    found = arguments_in(parsed.value, fields, findings)
-    values = {} if found is None else _read_object(found, fields, "", findings)
+    arguments = arguments_in(parsed.value, fields, findings)
+    values = {} if arguments is None else _read_object(arguments, fields, "", findings)
     return Intake(values, tuple(findings.repairs), tuple(findings.problems))
 
 
@@ -2021,7 +2024,7 @@ def table_of(fields: tuple[Field, ...]) -> Table:
         readers[field.name] = field.target, reader
     return Table(
         readers,
-        frozenset(each.target for each in fields if each.required and not each.lenient),
+        frozenset(field.target for field in fields if field.required and not field.lenient),
         frozenset(field.name for field in fields if field.clears),
     )
 
@@ -2031,14 +2034,14 @@ _TEXTS = frozenset({Kind.LINE, Kind.TEXT})
 
 
 def _filled_text(value: Any, path: str, findings: Findings) -> Any:
-    found = _text(value, path, findings)
-    return found if found.strip() else _not_plain()
+    text = _text(value, path, findings)
+    return text if text.strip() else _not_plain()
 
 
-def _plain_object(given: dict[str, Any], table: Table, findings: Findings) -> dict[str, Any]:
+def _plain_object(sent: dict[str, Any], table: Table, findings: Findings) -> dict[str, Any]:
     readers, absent, clears = table.readers, 0, False
     values: dict[str, Any] = {}
-    for key, value in given.items():
+    for key, value in sent.items():
         target, reader = readers.get(key, _UNKNOWN)
         # `null` means "not given": in OpenAI's strict mode, models send it for each omitted
         # argument. If there are several, they clear nothing.
@@ -2053,26 +2056,26 @@ def _plain_object(given: dict[str, Any], table: Table, findings: Findings) -> di
 
 
 def _read_object(
-    given: Mapping[str, Any], fields: tuple[Field, ...], prefix: str, findings: Findings
+    sent: Mapping[str, Any], fields: tuple[Field, ...], prefix: str, findings: Findings
 ) -> dict[str, Any]:
-    by_field = _by_field(given, fields, prefix, findings)
+    by_field = _by_field(sent, fields, prefix, findings)
     values: dict[str, Any] = {}
     for field in fields:
         path = f"{prefix}{field.name}"
         faults = findings.faults
-        found = value = by_field.get(field, MISSING)
+        used = value = by_field.get(field, MISSING)
         if value is MISSING:
             pass
         elif field.clears and (value is None or value == ""):
-            found = None
+            used = None
         elif field.kind is Kind.ITEMS:
-            found = _entries(value, field, path, findings)
+            used = _entries(value, field, path, findings)
         else:
-            found = READERS[field.kind](value, path, findings)
-            if field.required and isinstance(found, str) and not found.strip():
-                found = findings.refuse("empty_text", path, value)
-        if found is not MISSING:
-            values[field.target] = found
+            used = READERS[field.kind](value, path, findings)
+            if field.required and isinstance(used, str) and not used.strip():
+                used = findings.refuse("empty_text", path, value)
+        if used is not MISSING:
+            values[field.target] = used
         # If the value of a field was refused, the field is not also reported as missing.
         elif field.required and not field.lenient and findings.faults == faults:
             findings.refuse("missing_field", path, "", field.name)
@@ -2141,8 +2144,8 @@ def _plain_entries(field: Field) -> Reader:
     def read(listed: Any, _path: str, findings: Findings) -> Any:
         if type(listed) is not list or len(listed) > findings.limits.items:
             raise NotPlainError
-        if len(listed) > _FEW_ROWS and (found := columns(listed)) is not None:
-            return found
+        if len(listed) > _FEW_ROWS and (entries := columns(listed)) is not None:
+            return entries
         rows = []
         for item in listed:
             if type(item) is dict:
@@ -2177,7 +2180,7 @@ def _columns(field: Field) -> Callable[[list[Any]], Any]:
         return lambda _: None
     by_name = {inner.name: inner for inner in field.items}
     required = frozenset(item.name for item in field.items if item.required and not item.lenient)
-    order, make = [each.name for each in attrs.fields(entry)], fast_constructor(entry)
+    order, make = [attribute.name for attribute in attrs.fields(entry)], fast_constructor(entry)
 
     def read(entries: list[dict[str, Any]]) -> Any:
         if set(map(type, entries)) != {dict}:
@@ -2203,8 +2206,8 @@ def _column(field: Field, values: Sequence[Any]) -> Sequence[Any] | None:
         return None
     words = EXACT_WORDS.get(field.kind)
     if words is not None:
-        found = list(map(words.get, values))
-        return None if None in found else found
+        meanings = list(map(words.get, values))
+        return None if None in meanings else meanings
     # Joined, for a single search in C. A suspect character is one code point, so joining texts
     # cannot create one.
     if field.clears or field.kind not in {Kind.LINE, Kind.TEXT} or not is_clean("".join(values)):

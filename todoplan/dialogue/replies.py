@@ -210,10 +210,10 @@ def task_text(plan: Plan, task: Task) -> str:
     another task.
     """
     lines = []
-    for (name, show, default), given in zip(_DETAILS, _detail_values(task), strict=True):
-        if given == default and name != "status":
+    for (name, show, default), stored in zip(_DETAILS, _detail_values(task), strict=True):
+        if stored == default and name != "status":
             continue
-        value = unresolved_blockers(plan, task) if name == "blocked_by" else given
+        value = unresolved_blockers(plan, task) if name == "blocked_by" else stored
         if value != default or name == "status":
             lines.append(say("replies", f"task.{name}", id=task.id, value=show(value)))
         if name == "waiting" and task.waiting and task.waiting.question:
@@ -253,12 +253,12 @@ def _claim(claim: Claim) -> str:
     return say("replies", "task.claim_until", owner=owner, until=until)
 
 
-def _evidence(found: Evidence) -> str:
-    summary = _detail(found.summary)
-    if found.by:
-        summary = say("replies", "by", text=summary, actor=_detail(found.by)).strip()
+def _evidence(evidence: Evidence) -> str:
+    summary = _detail(evidence.summary)
+    if evidence.by:
+        summary = say("replies", "by", text=summary, actor=_detail(evidence.by)).strip()
     return say(
-        "replies", "evidence.passed" if found.passed else "evidence.refuted", summary=summary
+        "replies", "evidence.passed" if evidence.passed else "evidence.refuted", summary=summary
     )
 
 
@@ -380,7 +380,7 @@ def _perhaps_freed(change: Change) -> dict[str, list[str]]:
 
 def _leaves(plan: Plan, freed: dict[str, list[str]]) -> dict[str, list[str]]:
     """Return the tasks without subtasks among these tasks and their descendants."""
-    found: dict[str, list[str]] = {}
+    leaves: dict[str, list[str]] = {}
     below = [*freed.items()]
     seen = set(freed)
     for task_id, cancelled in below:  # the list grows during the loop
@@ -388,8 +388,8 @@ def _leaves(plan: Plan, freed: dict[str, list[str]]) -> dict[str, list[str]]:
         below += [(child, cancelled) for child in children if child not in seen]
         seen.update(children)
         if not children:
-            found[task_id] = cancelled
-    return found
+            leaves[task_id] = cancelled
+    return leaves
 
 
 # -------- phrasing --------
@@ -799,7 +799,7 @@ def warnings_text(warnings: Iterable[Problem]) -> tuple[str, ...]:
     """
     unsaid = (one for one in warnings if one.code not in _SAID_BY_WHOLE_LIST_TEXT)
     sentences = explain_all(unsaid, _MOST_WARNINGS)
-    return tuple(say("problems", "warning", sentence=each) for each in sentences)
+    return tuple(say("problems", "warning", sentence=sentence) for sentence in sentences)
 
 
 def repairs_text(repairs: Sequence[Repair]) -> str:

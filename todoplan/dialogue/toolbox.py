@@ -7,14 +7,19 @@ the result. No other code combines these steps, so every framework gives equal r
 calls (law 12). A framework that stores the plan passes it to the toolbox; in all other cases,
 `Planner` stores the plan and calls the toolbox.
 
-This module contains only the order of the steps and the code that connects them. A mistake of the
-model never raises an exception: the result is a `Reply` with `is_error` and the unchanged plan. A
-mistake of the developer raises a `PlanError` at once, for example a wrong type, or a policy that no
-call of the tool set could satisfy.
+The class `Toolbox` contains only the order of the steps and the code that connects them. A mistake
+of the model never raises an exception: the result is a `Reply` with `is_error` and the unchanged
+plan. A mistake of the developer raises a `PlanError` at once, for example a wrong type, or a policy
+that no call of the tool set could satisfy.
 
 The calls of one turn are carried out in order, each on the plan after the one before it (law 13).
 There is one exception: if a turn has several whole-list writes, none of them is carried out. The
 model wrote each of them without the result of the others, so the last would undo the others.
+
+The sections after `Toolbox` are for the code that calls it: `application` and `undoing` change a
+plan that a framework stores, `last_seen` finds the changes that a session has not seen, `observed`
+notifies an observer, `parallel_calls` is for frameworks that pass the calls of a turn one at a
+time, and `verifying` lets the program verify a task before the model may complete it.
 """
 
 from __future__ import annotations
@@ -117,17 +122,17 @@ def fences_after(fences: Fences, events: Iterable[Event]) -> Fences:
     """
     Return the fencing tokens of a session's claims, by task id, after the events of its own calls.
     """
-    held = dict(fences)
+    known = dict(fences)
     for event in events:
         if isinstance(event, TaskClaimed):
-            held[event.task_id] = event.claim.fence
+            known[event.task_id] = event.claim.fence
         elif isinstance(event, PlanCleared | PlanRestored):
-            held.clear()
+            known.clear()
         elif isinstance(event, TaskDeleted) or (
             isinstance(event, StatusChanged) and event.new is not Status.IN_PROGRESS
         ):
-            held.pop(event.task_id, None)
-    return held
+            known.pop(event.task_id, None)
+    return known
 
 
 def claimed_by_others(plan: Plan, fences: Fences, at: datetime | None) -> frozenset[str]:
@@ -224,7 +229,7 @@ class Toolbox:
         read it. With `base`, changes by others are kept, and the reply reports them. After a
         successful reply, the new merge base is `base.advanced(plan, reply.plan, [reply.note])`.
         Without `base`, the toolbox assumes that there is no other session, and that this one has
-        listed all tasks.
+        listed all tasks, so that its next list may drop any of them.
 
         Raises:
             PlanError: `plan` is not a plan, or `base` is not a merge base. No input from a model
@@ -427,8 +432,8 @@ class Toolbox:
         """Return the positions of the whole-list writes in a turn, if there is more than one."""
         if len(names) == 1:
             return frozenset()
-        found = map(self.toolset.find, names)
-        whole = [index for index, tool in enumerate(found) if tool is not None and tool.whole_list]
+        tools = map(self.toolset.find, names)
+        whole = [index for index, tool in enumerate(tools) if tool is not None and tool.whole_list]
         return frozenset(whole) if len(whole) > 1 else frozenset()
 
 
@@ -1070,12 +1075,12 @@ def _read_as_index(values: Mapping[str, Any], plan: Plan) -> Iterator[Repair]:
     open task 1 of the plan.
     """
     lists = (value for value in values.values() if isinstance(value, list | tuple))
-    entries = (entry for each in lists for entry in each if isinstance(entry, Mapping))
+    entries = (entry for listed in lists for entry in listed if isinstance(entry, Mapping))
     seen: set[str] = set()
     for entry in entries:
         for name in ("blocked_by", "blocks", "parent"):
-            given = entry.get(name) or ()
-            for word in (given,) if isinstance(given, str) else given:
+            references = entry.get(name) or ()
+            for word in (references,) if isinstance(references, str) else references:
                 task = plan.get(word[1:]) if is_reference(word) else None
                 if task is not None and not task.status.closed and word not in seen:
                     seen.add(word)
@@ -1115,5 +1120,5 @@ def _explained(problems: tuple[Problem, ...], made: dict[str, Finding]) -> tuple
     )
 
 
-def _summary(found: Finding) -> str:
-    return clipped(one_line(found.summary)) or say("replies", "check_nothing_seen")
+def _summary(finding: Finding) -> str:
+    return clipped(one_line(finding.summary)) or say("replies", "check_nothing_seen")

@@ -292,12 +292,12 @@ class ToolSet:
 
     def definitions(self, *, strict: bool = False) -> tuple[Definition, ...]:
         """Return the tools as frameworks need them; `strict` is for OpenAI's strict mode."""
-        found = []
+        definitions = []
         for tool in self.tools:
             schema = arguments_schema(tool.fields, self.text, f"{tool.key}.", strict=strict)
             name, description = self.shown(tool.key), self.text(tool.key)
-            found.append(Definition(name, description, schema, tool.read_only))
-        return tuple(found)
+            definitions.append(Definition(name, description, schema, tool.read_only))
+        return tuple(definitions)
 
 
 def plain_name(name: object) -> str:
@@ -365,7 +365,12 @@ SUBTASKS = Field(
 
 
 def write_tool(key: str, list_name: str = "todos", title: str = "content", *extra: Field) -> Tool:
-    """Return a tool that writes the whole list, with the argument names of some other system."""
+    """
+    Return a tool that writes the whole list, with the argument names of some other system.
+
+    `list_name` is the name of the argument with the list, `title` is the name of an entry's title,
+    and `extra` are further arguments.
+    """
     entry = (
         # "description" is the title only if there is no other key for it.
         Field(title, "content", Kind.LINE, required=True, aliases=TITLES, weak=("description",)),

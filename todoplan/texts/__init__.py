@@ -34,10 +34,10 @@ def wording(file: str, name: str, default: str | None = None) -> str:
     Raises:
         KeyError: there is no such text and no default.
     """
-    found = _sections(file).get(name, default)
-    if found is None:
+    text = _sections(file).get(name, default)
+    if text is None:
         raise KeyError(name)
-    return found
+    return text
 
 
 def names(file: str) -> tuple[str, ...]:
