@@ -335,10 +335,10 @@ class TaskStore:
         # AgentScope's task keeps its time of creation, even if another task was restored under its
         # id. So a time that differs from the plan's is no change by others.
         was = self._kept.plan
-        made = {task.id: was[task.id].created_at for task in plan if task.id in was}
+        created = {task.id: was[task.id].created_at for task in plan if task.id in was}
         tasks = [
-            task.but(created_at=made[task.id])
-            if made.get(task.id, task.created_at) != task.created_at
+            task.but(created_at=created[task.id])
+            if created.get(task.id, task.created_at) != task.created_at
             else task
             for task in plan
         ]
@@ -486,14 +486,14 @@ class Planning(BasePlanning):
                 " (agent.state.tasks_context.tasks.clear())"
             )
             raise PlanError(msg, plan_id=plan_id)
-        state.middle_context[KEY] = made = Kept({STORED: plan_id})
+        state.middle_context[KEY] = after = Kept({STORED: plan_id})
         if begun:  # otherwise the list is empty, and is dropped
-            record, made[_REPAIRS] = before.session.state, before.repairs()
+            record, after[_REPAIRS] = before.session.state, before.repairs()
             # The session has last seen the first of `plans`, which is revision 1 in the store.
             revision = None if record.revision is None else 1
             record = attrs.evolve(record, revision=revision, turn=None, asked=None, behind=None)
-            made[SESSION] = record_to_data(record)
-            made.names, made.plan, made.mirror = before.names, before.plan, before.mirror
+            after[SESSION] = record_to_data(record)
+            after.names, after.plan, after.mirror = before.names, before.plan, before.mirror
 
 
 def _record_in(state: AgentState, kept: Kept, seen_in_0_2: object) -> Record:
@@ -626,15 +626,15 @@ class PlanTool(ToolBase):
         state = _agent_state
         calls, waiting = calls_in_turn(state.context)
         # AgentScope passes no call id to a tool, but runs the calls of planning tools in order.
-        made = next((call for call in waiting if call.name == self.name), None)
-        sent: Any = arguments if made is None else as_sent(made.input, arguments)
+        block = next((call for call in waiting if call.name == self.name), None)
+        sent: Any = arguments if block is None else as_sent(block.input, arguments)
         turn = [Call(call.name, None, call.id) for call in calls] if waiting else []
         try:
             session = await self.planning.session(state)
             kept, message = kept_in(state), state.context[-1].id if state.context else None
             if kept.names:
                 sent = _with_ids(sent, self._fields, kept.names)
-            call = Call(self.name, sent, made.id if made else "")
+            call = Call(self.name, sent, block.id if block else "")
             # If a session is resumed from data that was saved before the answer, the call is
             # repeated, and must be recognised. Call ids alone do not identify it: some providers
             # number the calls of each response from the start, and one message contains all
@@ -689,7 +689,7 @@ def _with_ids(value: Any, fields: tuple[Field, ...], names: Mapping[str, str]) -
             value = json.loads(value)
         except ValueError:
             return value  # intake handles text that is not JSON; ids in it are not replaced
-    found = dict(value)
+    renamed = dict(value)
     for key, part in value.items():
         field = meant_by(key, fields)[0]
         many = part if isinstance(part, list) else [part]
@@ -697,14 +697,14 @@ def _with_ids(value: Any, fields: tuple[Field, ...], names: Mapping[str, str]) -
             continue
         if field.kind is Kind.ITEMS:
             new = [_with_ids(item, field.items, names) for item in many if isinstance(item, dict)]
-            found[key] = new if len(new) == len(many) else part
+            renamed[key] = new if len(new) == len(many) else part
         elif field.kind in _IDS:
             new = [
                 names.get(task_id, task_id) if isinstance(task_id, str) else task_id
                 for task_id in many
             ]
-            found[key] = new if isinstance(part, list) else new[0]
-    return found
+            renamed[key] = new if isinstance(part, list) else new[0]
+    return renamed
 
 
 def _chunk(text: str, *, is_error: bool, metadata: dict[str, Any] | None = None) -> ToolChunk:
@@ -747,10 +747,10 @@ class _DropIn(PlanTool):
         planning, toolset = PLAIN, PLAIN.toolbox.toolset
         if policy is not AGENTSCOPE:
             planning = Planning(Toolbox(toolset, require(policy, Policy)))
-        found = next(
+        definition = next(
             definition for definition in toolset.definitions() if definition.name == self.name
         )
-        super().__init__(planning, found, middlewares)
+        super().__init__(planning, definition, middlewares)
 
 
 class TaskCreate(_DropIn):
@@ -941,7 +941,7 @@ def last_answer(context: Sequence[Msg]) -> Message:
 def _without_native(messages: Sequence[Msg], config: InjectionConfig) -> list[Msg]:
     """Return the messages without AgentScope's own lines about tasks, and without empty hints."""
     empty = config.template.replace("{runtime_state}", "").split()
-    found = []
+    cleaned = []
     for message in messages:
         content: list[Block] = []
         for block in message.content:
@@ -952,8 +952,8 @@ def _without_native(messages: Sequence[Msg], config: InjectionConfig) -> list[Ms
             elif (rest := _TASKS.sub("", hint)).split() != empty:
                 content.append(block.model_copy(update={"hint": rest}))
         is_same = content == message.content
-        found.append(message if is_same else message.model_copy(update={"content": content}))
-    return found
+        cleaned.append(message if is_same else message.model_copy(update={"content": content}))
+    return cleaned
 
 
 def attach(  # noqa: PLR0913 - one keyword for each of its settings
@@ -1015,8 +1015,8 @@ def _reached(given: object) -> tuple[AgentState, Planning]:
         return require(given, AgentState, "an AgentState, or the agent that has it"), PLAIN
     tools = [tool for group in given.toolkit.tool_groups for tool in group.tools]
     plannings = (getattr(tool, "planning", None) for tool in tools)
-    found = (planning for planning in plannings if isinstance(planning, Planning))
-    return given.state, next(found, PLAIN)
+    ours = (planning for planning in plannings if isinstance(planning, Planning))
+    return given.state, next(ours, PLAIN)
 
 
 @contextmanager

@@ -177,8 +177,8 @@ class Planning(BasePlanning):
     def asked(self, request: LlmRequest) -> tuple[AsyncSession, Request] | None:
         """Return and forget the session and `Request` that `before_model` noted for a request."""
         # The request is kept too, because the id of a deleted object may be used again.
-        found = self._asked.pop(id(request), None)
-        return found and found[1:]
+        noted = self._asked.pop(id(request), None)
+        return noted and noted[1:]
 
     async def answer(self, call: Call, context: ToolContext) -> dict[str, str]:
         """Answer a call of the model: `{"result": text}`, or `{"error": text}` if refused."""
@@ -186,10 +186,10 @@ class Planning(BasePlanning):
         # The turn is the message of the model that has this call.
         response, turn = "", [call]
         for event in reversed(context.session.events):
-            made = event.get_function_calls()
+            function_calls = event.get_function_calls()
             calls = [
                 Call(function_call.name or "", function_call.args or {}, function_call.id or "")
-                for function_call in made
+                for function_call in function_calls
             ]
             if any(other.call_id == call.call_id for other in calls):
                 response, turn = event.id, calls
@@ -234,9 +234,9 @@ class GuidedModel(BaseLlm):
     @classmethod
     def of(cls, inner: BaseLlm, planning: Planning) -> GuidedModel:
         """Return the wrapper of a model."""
-        made = cls(model=inner.model)
-        made._inner, made._planning = inner, planning
-        return made
+        guided = cls(model=inner.model)
+        guided._inner, guided._planning = inner, planning
+        return guided
 
     @property
     def capabilities(self) -> Any:
@@ -412,8 +412,8 @@ def history_of(state: State) -> tuple[Entry, ...]:
 
 
 def _kept(state: State) -> dict[str, Any]:
-    found = state.state if isinstance(state, Session) else state
-    return read_text(found.get(KEY) or "{}")
+    values = state.state if isinstance(state, Session) else state
+    return read_text(values.get(KEY) or "{}")
 
 
 async def seed_plan(

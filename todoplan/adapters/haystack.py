@@ -235,14 +235,18 @@ class Planning(BasePlanning):
         if run.turn is not turn:
             run.turn, run.replies = turn, iter(())  # if answering fails, all calls have failed
             names = self.toolbox.toolset.tool_names
-            made = [tool_call for tool_call in turn.tool_calls if tool_call.tool_name in names]
+            planning_calls = [
+                tool_call for tool_call in turn.tool_calls if tool_call.tool_name in names
+            ]
             calls = [
                 Call(tool_call.tool_name, tool_call.arguments, tool_call.id or "")
-                for tool_call in made
+                for tool_call in planning_calls
             ]
             replies = (yield partial(run.session.answer, calls)).replies
             run.replies = iter(replies)
-            run.refused = [made[place] for place, reply in enumerate(replies) if reply.is_error]
+            run.refused = [
+                planning_calls[place] for place, reply in enumerate(replies) if reply.is_error
+            ]
             run.save(state)
         if (reply := next(run.replies, None)) is None:
             msg = "the planning calls of this message have failed together"

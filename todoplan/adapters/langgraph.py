@@ -523,8 +523,8 @@ def value_in(state: Any, key: str = PLAN) -> Any:
     Return the value of a key in a state, or `None`. A state is a mapping or an object with
     attributes.
     """
-    found = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
-    return _unpacked(found)  # a graph without `PlanChannel` may have read the checkpoint
+    value = state.get(key) if isinstance(state, Mapping) else getattr(state, key, None)
+    return _unpacked(value)  # a graph without `PlanChannel` may have read the checkpoint
 
 
 def messages_in(state: Any) -> Sequence[BaseMessage]:
@@ -1795,8 +1795,8 @@ def protected(messages: Sequence[AnyMessage], names: Sequence[str]) -> list[AnyM
             continue
         if neutral(message).results[0].ok:
             mark = {**message.response_metadata, "context_editing": _SPARED}
-            kept = message.model_copy(update={"response_metadata": mark})
-            return [*messages[:place], kept, *messages[place + 1 :]]
+            flagged = message.model_copy(update={"response_metadata": mark})
+            return [*messages[:place], flagged, *messages[place + 1 :]]
     return [*messages]
 
 

@@ -162,9 +162,9 @@ class Planning(BasePlanning):
             equal = [pair for pair in asked if pair[0] == arguments]
             if not asked:  # the agent has only the tools, without guidance
                 return (await run.session.answer([Call(name, arguments)])).replies[0]
-            found = (equal or asked)[0]
-            run.waiting.remove(found)
-            return await run.session.answer_one(found[1], run.turn)
+            pair = (equal or asked)[0]
+            run.waiting.remove(pair)
+            return await run.session.answer_one(pair[1], run.turn)
 
 
 @dataclass(frozen=True)

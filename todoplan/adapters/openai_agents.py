@@ -295,14 +295,14 @@ class PendingCalls:
 
     def group(self, call: Call) -> CallGroup:
         """Return the group of a call that the SDK makes; an unknown call is a group of its own."""
-        found = self._groups.get(call.call_id) or CallGroup(())
+        group = self._groups.get(call.call_id) or CallGroup(())
         # The id alone does not identify a call: ids are unique only within a run, and a session may
         # have many runs.
         sent = (
             attrs.evolve(recorded, arguments=portable(recorded.arguments))
-            for recorded in found.calls
+            for recorded in group.calls
         )
-        return found if call in sent else CallGroup((call,))
+        return group if call in sent else CallGroup((call,))
 
     def awaits(self, call_ids: Iterable[str]) -> bool:
         """Return whether any of these calls was recorded and is still unanswered."""

@@ -129,8 +129,8 @@ def plan_of_state(state: State) -> Plan:
         CodecError: the saved plan is damaged.
         PlanError: a store keeps the plan of this conversation, or `state` has the wrong type.
     """
-    found = _latest(messages_of(state), PLAN)
-    return plan_from_data(found[PLAN]) if found else Plan()
+    note = _latest(messages_of(state), PLAN)
+    return plan_from_data(note[PLAN]) if note else Plan()
 
 
 def history_of(state: State) -> tuple[Entry, ...]:
@@ -171,11 +171,13 @@ def messages_of(state: object, *, stored: bool = False) -> Sequence[ModelMessage
         PlanError: `state` is neither; or a store keeps the plan, as `stored` or the messages say.
     """
     result: Any = state
-    found = result.all_messages() if hasattr(state, "all_messages") else state
+    messages = result.all_messages() if hasattr(state, "all_messages") else state
     kinds = ModelRequest | ModelResponse
-    if isinstance(found, list | tuple) and all(isinstance(message, kinds) for message in found):
-        refuse_stored(found, stored=stored)
-        return found
+    if isinstance(messages, list | tuple) and all(
+        isinstance(message, kinds) for message in messages
+    ):
+        refuse_stored(messages, stored=stored)
+        return messages
     msg = (
         f"{short_repr(state)} was given; give a run's result, or its messages:"
         " result.all_messages(), or what ModelMessagesTypeAdapter has read"
@@ -326,10 +328,10 @@ class _Lenient:
         try:
             # NaN is kept as text. As a number it is not equal to itself, and `call_tool` would
             # conclude that a hook has changed the arguments.
-            found = json.loads(input, parse_constant=str)
+            arguments = json.loads(input, parse_constant=str)
         except (ValueError, RecursionError):
-            found = None
-        return self.validate_python(found if isinstance(found, dict) else input)
+            arguments = None
+        return self.validate_python(arguments if isinstance(arguments, dict) else input)
 
     def validate_python(self, input: Any, **_: Any) -> dict[str, Any]:  # noqa: A002 - same
         """Return the arguments by name; arguments that are not a dict are put under `_AS_SENT`."""

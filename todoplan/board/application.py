@@ -511,8 +511,8 @@ class Board:
         list_ids = getattr(self._store, "plan_ids", None)
         if list_ids is None:
             return ()
-        found = await asyncio.to_thread(list_ids)
-        return tuple(sorted(found if isinstance(found, tuple) else await found))
+        ids = await asyncio.to_thread(list_ids)
+        return tuple(sorted(ids if isinstance(ids, tuple) else await ids))
 
     async def page(self, _: Request) -> Response:
         """Respond with the page."""
@@ -533,13 +533,13 @@ class Board:
             while True:
                 try:
                     ids = (await self._ids())[:_MOST_PLANS]
-                    found = [await self._summary(plan_id) for plan_id in ids]
+                    summaries = [await self._summary(plan_id) for plan_id in ids]
                 except TodoplanError as error:
                     yield {"event": "trouble", "data": json.dumps({"message": str(error)})}
                     return
-                if found != sent:
-                    yield {"event": "plans", "data": json.dumps({"plans": found})}
-                    sent = found
+                if summaries != sent:
+                    yield {"event": "plans", "data": json.dumps({"plans": summaries})}
+                    sent = summaries
                 await asyncio.sleep(_LIST_PAUSE)
 
         return EventSourceResponse(stream(), ping=15)

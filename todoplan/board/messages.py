@@ -53,17 +53,17 @@ def change(was: Plan, now: Plan, entries: Iterable[Entry]) -> dict[str, Any]:
     Raises:
         CodecError: a task has a value that JSON cannot represent.
     """
-    found = differences(was, now)
-    gone = [difference.task.id for difference in found if difference.now is None]
+    changes = differences(was, now)
+    gone = [difference.task.id for difference in changes if difference.now is None]
     missing = set(gone)
     order = [task.id for task in was if task.id not in missing]
-    order += [difference.task.id for difference in found if difference.was is None]
+    order += [difference.task.id for difference in changes if difference.was is None]
     ids = [task.id for task in now]
     return {
         "revision": now.revision,
         "next_id": now.next_id,
         "approved": now.approved and write_fields(now.approved),
-        "tasks": written(difference.now for difference in found if difference.now is not None),
+        "tasks": written(difference.now for difference in changes if difference.now is not None),
         "gone": gone,
         **({"order": ids} if ids != order else {}),
         "rows": rows_of([*entries][-MOST_ROWS:], now, was),

@@ -127,14 +127,14 @@ class HostSessions(BasePlanning):
 
     def _session(self, caller: _Caller) -> tuple[AsyncSession, Limiter]:
         """Return the caller's session, and a limiter so that its calls run one after the other."""
-        found = self._sessions.pop(caller, None)
-        if found is None:
+        entry = self._sessions.pop(caller, None)
+        if entry is None:
             planner = self.planner(caller.session_id)
             actor = caller.agent_type or self.actor
             session = AsyncSession(planner, settings=self.settings, actor=actor)
-            found = session, Limiter(1)
-        remember(self._sessions, caller, found)
-        return found
+            entry = session, Limiter(1)
+        remember(self._sessions, caller, entry)
+        return entry
 
     async def call(self, _: Any, params: Any) -> Any:
         """Answer a call of a tool, as a request handler of MCP."""

@@ -214,10 +214,10 @@ def shows_apps(context: Any) -> bool:
         session.client_params, "capabilities", None
     )
     # mcp 1.x does not validate the extensions, so they may be any JSON.
-    found: Any = getattr(capabilities, "extensions", None)
+    value: Any = getattr(capabilities, "extensions", None)
     for key in (EXTENSION, "mimeTypes"):
-        found = found.get(key) if isinstance(found, dict) else None
-    return isinstance(found, list) and APP_TYPE in found
+        value = value.get(key) if isinstance(value, dict) else None
+    return isinstance(value, list) and APP_TYPE in value
 
 
 class Topic:
@@ -264,9 +264,9 @@ class Topic:
         key = id(client) if client and connects else name
         # `client` is stored with its session, so that no other object can get the same id().
         actor = self._actor or name
-        found = self._sessions.pop(key, None) or (client, AsyncSession(self.planner, actor=actor))
-        remember(self._sessions, key, found)
-        return found[1]
+        entry = self._sessions.pop(key, None) or (client, AsyncSession(self.planner, actor=actor))
+        remember(self._sessions, key, entry)
+        return entry[1]
 
     def subscribe(self, session: Any) -> None:
         """Notify this connection of changes. Beyond 1,000 subscribers the oldest is dropped."""
@@ -324,15 +324,15 @@ class Handlers:
         A client may name any number of plans. Beyond 1,000, the least recently used topic without
         subscribers is dropped, with the sessions of its clients.
         """
-        found = self._topics.pop(plan_id, None)
-        found = found or Topic(plan_id, self._planner(plan_id), self._actor)
-        self._topics[plan_id] = found
+        current = self._topics.pop(plan_id, None)
+        current = current or Topic(plan_id, self._planner(plan_id), self._actor)
+        self._topics[plan_id] = current
         if len(self._topics) > _MOST:
             # The current topic is kept, because its client may be about to subscribe.
-            others = (topic for topic in self._topics.values() if topic is not found)
+            others = (topic for topic in self._topics.values() if topic is not current)
             idle = next((topic.plan_id for topic in others if not topic.is_followed), "")
             self._topics.pop(idle, None)
-        return found
+        return current
 
     def _asked(self, context: Any) -> Topic:
         # Over stdio there is no HTTP request, and the process serves one plan.
@@ -369,12 +369,12 @@ class Handlers:
     async def list_prompts(self, _: Any, __: Any) -> types.ListPromptsResult:
         """Return the names and descriptions of the prompts."""
         goal = {"name": "goal", "description": "what is to be done", "required": True}
-        found = [
+        prompts = [
             {"name": name, "description": wording("prompts", f"{name}.about")}
             | ({"arguments": [goal]} if name == "plan" else {})
             for name in PROMPTS
         ]
-        return types.ListPromptsResult.model_validate({"prompts": found})
+        return types.ListPromptsResult.model_validate({"prompts": prompts})
 
     async def get_prompt(self, context: Any, params: Any) -> types.GetPromptResult:
         """Return the text of a prompt; some prompts contain the plan."""
@@ -391,10 +391,10 @@ class Handlers:
     async def list_resources(self, context: Any, _: Any) -> types.ListResourcesResult:
         """Return the addresses of the plan and, for clients that show pages, of the board."""
         topic = self._asked(context)
-        found = [{"uri": topic.uri, "name": topic.plan_id, "mimeType": PLAN_TYPE}]
+        resources = [{"uri": topic.uri, "name": topic.plan_id, "mimeType": PLAN_TYPE}]
         if self._shows_board(context):
-            found.append({**_page(topic.plan_id), "name": f"board of {topic.plan_id}"})
-        return types.ListResourcesResult.model_validate({"resources": found})
+            resources.append({**_page(topic.plan_id), "name": f"board of {topic.plan_id}"})
+        return types.ListResourcesResult.model_validate({"resources": resources})
 
     async def read_resource(self, context: Any, params: Any) -> types.ReadResourceResult:
         """Return the plan or the board."""
