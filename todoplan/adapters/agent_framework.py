@@ -81,10 +81,10 @@ class Planning(BasePlanning, ContextProvider):
     The plans of all sessions of an agent: `Agent(client, context_providers=[Planning()])`.
 
     `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
-    `clock` returns the aware time of a change, and `verify` checks whether a task is done (see
-    `AsyncPlanner`). `system_prompt` is the instruction about the tools; the default is the tool
-    set's prompt, and "" adds none. `actor` is the agent's name in the journal. With a `store`, the
-    plan is kept there under the id of the session, or under `plan_id` for a plan that several
+    `clock` returns the current time with its time zone, and `verify` checks whether a task is done
+    (see `AsyncPlanner`). `system_prompt` is the instruction about the tools; the default is the
+    tool set's prompt, and "" adds none. `actor` is the agent's name in the journal. With a `store`,
+    the plan is kept there under the id of the session, or under `plan_id` for a plan that several
     sessions share.
 
     Raises:

@@ -731,8 +731,8 @@ def make_tools(  # noqa: PLR0913 - one keyword for each of its settings
     Return the tools of a tool set for `Toolkit(tools=...)`; by default AgentScope's four.
 
     With a `store`, the plan is kept there under `plan_id`, by default the session's id. `clock`
-    returns aware times, `verify` checks whether a task is done (see `AsyncPlanner`), and `actor` is
-    this agent's name in the journal.
+    returns the current time with its time zone, `verify` checks whether a task is done (see
+    `AsyncPlanner`), and `actor` is this agent's name in the journal.
 
     Raises:
         PlanError: an argument has the wrong type.
@@ -976,9 +976,9 @@ def attach(  # noqa: PLR0913 - one keyword for each of its settings
     The tools of `toolbox` are added to `toolkit`. Guidance comes after your `middlewares`, nearest
     to the model, so guidance sees the request that is sent. `settings` and `system_prompt` are
     those of `PlanMiddleware`. `injection_config` is AgentScope's; the returned copy names these
-    tools. `clock` returns the aware time of a change, `verify` checks whether a task is done
-    (see `AsyncPlanner`), and `actor` is this agent's name in the journal. Agents that share a plan
-    should have different names.
+    tools. `clock` returns the current time with its time zone, `verify` checks whether a task is
+    done (see `AsyncPlanner`), and `actor` is this agent's name in the journal. Agents that share a
+    plan should have different names.
 
     With a `store`, the plan is kept there under `plan_id`, by default the session's id, and anyone
     may change it at any time. AgentScope's list is then a copy of the stored plan.

@@ -61,11 +61,11 @@ class Planning(HostSessions):
     The plans of any number of SDK sessions, for `attach`.
 
     `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
-    `store` keeps the plans (by default in memory), `clock` returns the aware time of a change, and
-    `verify` checks whether a task is done (see `AsyncPlanner`). `system_prompt` is the instruction
-    about the tools; the default is the tool set's prompt, and "" adds none. `actor` is the main
-    agent's name in the journal. A plan has the id of its SDK session, or `plan_id` for a plan that
-    several sessions share.
+    `store` keeps the plans (by default in memory), `clock` returns the current time with its time
+    zone, and `verify` checks whether a task is done (see `AsyncPlanner`). `system_prompt` is the
+    instruction about the tools; the default is the tool set's prompt, and "" adds none. `actor` is
+    the main agent's name in the journal. A plan has the id of its SDK session, or `plan_id` for a
+    plan that several sessions share.
 
     Raises:
         PlanError: an argument has the wrong type, or `settings.on_ignored` is "raise", which a hook

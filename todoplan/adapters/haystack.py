@@ -104,12 +104,12 @@ class Planning(BasePlanning):
     The plans of an agent's conversations, for `attach`.
 
     `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
-    `clock` returns the aware time of a change, and `verify` checks whether a task is done (see
-    `AsyncPlanner`). `system_prompt` is appended to the agent's prompt as it is, not as a template;
-    the default is the tool set's prompt, and "" adds none. `actor` is the agent's name in the
-    journal. With a `store`, the plan is kept there under `plan_id`, and the agent's state has only
-    the record of what this session has listed and seen. `Agent.run` needs a synchronous store and
-    verifier.
+    `clock` returns the current time with its time zone, and `verify` checks whether a task is done
+    (see `AsyncPlanner`). `system_prompt` is appended to the agent's prompt as it is, not as a
+    template; the default is the tool set's prompt, and "" adds none. `actor` is the agent's name in
+    the journal. With a `store`, the plan is kept there under `plan_id`, and the agent's state has
+    only the record of what this session has listed and seen. `Agent.run` needs a synchronous store
+    and verifier.
 
     `state_schema` has the entries that the tools need in an agent's `state_schema`.
 

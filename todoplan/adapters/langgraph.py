@@ -1146,8 +1146,8 @@ def make_tools(  # noqa: PLR0913 - settings of every adapter
     Return the tools of a toolbox, for `bind_tools` and `ToolNode` over a state such as `PlanState`.
 
     With a `store`, the plan is kept there under `plan_id`, by default the thread's id, and not in
-    the state. `clock` returns aware times, `verify` checks whether a task is done (see `Planner`),
-    and `actor` is this agent's name in the journal.
+    the state. `clock` returns the current time with its time zone, `verify` checks whether a task
+    is done (see `Planner`), and `actor` is this agent's name in the journal.
 
     With `emit_events`, each call that changes the plan writes {"todoplan": ...} to the stream mode
     "custom". The value has the journal entry, the tool's name and the call's id. The calls of one
@@ -1622,7 +1622,8 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
     `toolbox` has the tools and their policy, by default LangChain's `write_todos` under `DEFAULT`.
     `settings` configure the reminders to the model. The default is `Settings(unfinished=0)`: a
     final answer is accepted even while tasks are open, as by LangChain's own middleware. `clock`
-    returns the aware time of a change, and `verify` checks whether a task is done (see `Planner`).
+    returns the current time with its time zone, and `verify` checks whether a task is done (see
+    `Planner`).
 
     With a `store` the plan is kept there under `plan_id`, by default the thread's id, and not in
     the state. Other programs may then change the plan at any time. `actor` is this agent's name in

@@ -110,8 +110,8 @@ class Planning(BasePlanning):
     The plans of all contexts of an agent: `PlanningAgent(llm=llm, planning=Planning())`.
 
     `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
-    `clock` returns the aware time of a change, and `verify` checks whether a task is done (see
-    `AsyncPlanner`). `system_prompt` is appended to the agent's prompt; the default is the tool
+    `clock` returns the current time with its time zone, and `verify` checks whether a task is done
+    (see `AsyncPlanner`). `system_prompt` is appended to the agent's prompt; the default is the tool
     set's prompt, and "" adds none. `actor` is the agent's name in the journal. With a `store`, the
     plan is kept there under `plan_id`, and the context has only the record of what this session has
     listed and seen. Agents of one `AgentWorkflow` share the plan of the context.

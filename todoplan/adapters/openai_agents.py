@@ -330,8 +330,8 @@ class Planning(BasePlanning):
     The plan of one session. Make one per session, and pass it to every agent that shares the plan.
 
     `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
-    `clock` returns the aware time of a change, and `verify` checks whether a task is done (see
-    `AsyncPlanner`). `actor` is the name of the agents in the journal.
+    `clock` returns the current time with its time zone, and `verify` checks whether a task is done
+    (see `AsyncPlanner`). `actor` is the name of the agents in the journal.
 
     Without a `store`, save `to_data()` beside the SDK's session, and continue with
     `Planning(saved=...)`. With a store, the plan is kept there under `plan_id`, and `to_data()` has

@@ -447,7 +447,8 @@ def make_tools(
     Return the tools of a toolbox for `Agent(toolsets=[...])`, without prompt and reminders.
 
     With a store, the plan is kept there under `conversation_id`, and not in the message history.
-    `clock` returns aware times, and `verify` checks whether a task is done (see `AsyncPlanner`).
+    `clock` returns the current time with its time zone, and `verify` checks whether a task is done
+    (see `AsyncPlanner`).
 
     Raises:
         PlanError: the toolbox, the clock or the verifier has the wrong type.
@@ -464,9 +465,9 @@ class Planning(AbstractCapability[Any]):
     in the message history, or, with a `store`, in that store under `conversation_id`.
 
     `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
-    `clock` returns the aware time of a change, and `verify` checks whether a task is done (see
-    `AsyncPlanner`). `system_prompt` is the instruction about the tools; the default is the tool
-    set's prompt, and "" adds none. `actor` is the agent's name in the journal.
+    `clock` returns the current time with its time zone, and `verify` checks whether a task is done
+    (see `AsyncPlanner`). `system_prompt` is the instruction about the tools; the default is the
+    tool set's prompt, and "" adds none. `actor` is the agent's name in the journal.
 
     In the agent's `capabilities`, list the planning after the capabilities that change requests, so
     that it reads the changed requests.

@@ -1,5 +1,6 @@
 """
-Plain function calling, without a framework: one module for each provider, with equal functions.
+Plain function calling, without a framework: one module for each provider, all with the same
+functions.
 
     from todoplan.adapters.functions.openai_chat import answer, make_tools
 

@@ -187,8 +187,8 @@ class Wire(ABC):
 
     def message(self, response: object) -> tuple[Any, Any]:
         """
-        Return the first choice's message and the choice. For a bare message, return the message and
-        `None`.
+        Return the message of a response's first choice, and that choice. If `response` is a message
+        already, return it and `None`.
         """
         choices, message = self.choice
         found = entries(response, choices)
@@ -332,11 +332,11 @@ class Wire(ABC):
         Begin a `Run`: one run of an agent's loop, from a user's request to the final answer.
 
         `toolbox` has the tools and their policy, `settings` configure the reminders to the model,
-        `clock` returns the aware time of a change, `verify` checks whether a task is done (see
-        `Planner`), and `actor` is this agent's name in the journal. With a `store`, the plan is
-        kept there under `plan_id`, and others may change it at any time; without a store, the plan
-        is part of the run's `to_data()`. For the next user request, start a new run, and pass as
-        `saved` what `to_data()` returned.
+        `clock` returns the current time with its time zone, `verify` checks whether a task is done
+        (see `Planner`), and `actor` is this agent's name in the journal. With a `store`, the plan
+        is kept there under `plan_id`, and others may change it at any time; without a store, the
+        plan is part of the run's `to_data()`. For the next user request, start a new run, and pass
+        as `saved` what `to_data()` returned.
 
         Raises:
             CodecError: the saved data is damaged.

@@ -528,9 +528,9 @@ def make_server(  # noqa: PLR0913 - what a server is made of
 
     `toolbox` has the tools and their policy. Without a `store`, plans are kept in memory until the
     server ends. `plan_id` is the plan that requests are about; over HTTP, a path that ends in
-    another id selects that plan. `clock` returns the aware time of a change, and `verify` checks
-    whether a task is done (see `AsyncPlanner`). `actor` is the author of all calls in the journal,
-    by default the name that the client gives itself.
+    another id selects that plan. `clock` returns the current time with its time zone, and `verify`
+    checks whether a task is done (see `AsyncPlanner`). `actor` is the author of all calls in the
+    journal, by default the name that the client gives itself.
 
     `structured` decides whether a result has structured data beside its text. By default, results
     have it only for clients that show the board, because some other clients show the model the data
