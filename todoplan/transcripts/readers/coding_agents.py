@@ -12,7 +12,6 @@ import sqlite3
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
-from functools import partial
 from itertools import chain, count
 from typing import Any
 
@@ -174,35 +173,38 @@ def claude_code(source: Source, joiner: Joiner) -> Iterator[Signal]:
             or (joiner.wants_other_tools and b'"tool_use"' in raw)
         )
 
-    return each(records(source, wanted), partial(_claude_code_line, sidechains=Sidechains()))
+    sidechains = Sidechains()
+    for record in records(source, wanted):
+        if isinstance(record, BadLine):
+            yield record
+            continue
+        fields = record.value
+        lane, at = sidechains.lane(fields), fields.get("timestamp")
+        # A resumed session has copies of earlier lines, with the same uuid.
+        once = id_of(fields.get("uuid"))
+        attachment = mapping(fields.get("attachment"))
+        if fields.get("subtype") == "compact_boundary":
+            yield Seen(Compaction(record.line, lane, parse_time(at)), once=once)
+        elif attachment.get("type") == "task_reminder":
+            # The attachment lists the table as the program sees it: in one recording a task was
+            # completed without a recorded call. An empty list means that the tools were not used
+            # yet.
+            if tasks := attachment.get("content"):
+                shown = CallResult("", data=data_of({"tasks": tasks}))
+                yield ShownPlan(record.line, shown, at=parse_time(at))
+        elif _is_of_person(fields):
+            yield Seen(PersonSpoke(record.line, lane, parse_time(at)), once=once)
+        elif fields.get("type") == "progress":  # 2.1: a subagent's message, two levels deeper
+            inner = mapping(mapping(fields.get("data")).get("message"))
+            line = Record(record.line, {**inner, "timestamp": inner.get("timestamp") or at})
+            yield from _claude_code_message(line, lane, lane)
+        else:
+            actor = id_of(fields.get("agentName")) if lane == MAIN_LANE else lane
+            yield from _claude_code_message(record, lane, actor or MAIN_LANE)
 
 
-def _claude_code_line(record: Record, sidechains: Sidechains) -> Iterator[Signal]:
-    fields = record.value
-    lane, at = sidechains.lane(fields), fields.get("timestamp")
-    # A resumed session has copies of earlier lines, with the same uuid.
-    once = id_of(fields.get("uuid"))
-    attachment = mapping(fields.get("attachment"))
-    if fields.get("subtype") == "compact_boundary":
-        yield Seen(Compaction(record.line, lane, parse_time(at)), once=once)
-    elif attachment.get("type") == "task_reminder":
-        # The attachment lists the table as the program sees it: in one recording a task was
-        # completed without a recorded call. An empty list means that the tools were not used yet.
-        if tasks := attachment.get("content"):
-            shown = CallResult("", data=data_of({"tasks": tasks}))
-            yield ShownPlan(record.line, shown, at=parse_time(at))
-    elif _is_said(fields):
-        yield Seen(PersonSpoke(record.line, lane, parse_time(at)), once=once)
-    elif fields.get("type") == "progress":  # 2.1: a subagent's message, two levels deeper
-        inner = mapping(mapping(fields.get("data")).get("message"))
-        line = Record(record.line, {**inner, "timestamp": inner.get("timestamp") or at})
-        yield from _claude_code_message(line, lane, lane)
-    else:
-        actor = id_of(fields.get("agentName")) if lane == MAIN_LANE else lane
-        yield from _claude_code_message(record, lane, actor or MAIN_LANE)
-
-
-def _is_said(fields: Fields) -> bool:
+def _is_of_person(fields: Fields) -> bool:
+    """Return whether a person wrote this line, and not a tool, an agent or the program."""
     marked = any(fields.get(key) is True for key in _NOT_OF_A_PERSON)
     if fields.get("type") != "user" or marked or fields.get("parent_tool_use_id"):
         return False
@@ -843,34 +845,38 @@ def _is_gemini(probe: Probe) -> bool:
 def gemini(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of a recording of Gemini CLI, Qwen Code or Unity's assistant."""
     if source.form == "text":
-        return _SharedChat().signals(source)
-    return each(records(source), partial(_gemini_record, pairs=_Pairs()))
-
-
-def _gemini_record(record: Record, pairs: _Pairs) -> Iterator[Signal]:
-    fields = _gemini_message(record.value)
-    parts, at = mappings(fields.get("parts")), parse_time(fields.get("timestamp"))
-    content = fields.get("content", fields.get("parts"))
-    # A tool's response has the role user too, but only a person writes text.
-    is_text = isinstance(content, str) or any("text" in part for part in mappings(content))
-    if "user" in (fields.get("type"), fields.get("role")) and is_text and is_said(content):
-        yield PersonSpoke(record.line, at=at)
-    for call in mappings(fields.get("toolCalls")):
-        responses = [mapping(one.get("functionResponse")) for one in mappings(call.get("result"))]
-        planning = call_of(
-            record,
-            call,
-            parse_time(call.get("timestamp")) or at,
-            turn=fields.get("id"),
-            result=_response_result(responses[0].get("response")) if responses else None,
-        )
-        # The call already has its result, so no key is needed.
-        yield Seen(planning, once=planning.call_id)
-    for part in parts:  # in the spelling of JSON or of Python
-        if sent := mapping(part.get("functionCall", part.get("function_call"))):
-            yield from pairs.sent(sent, record.line, turn_of(record.line), at)
-        if response := mapping(part.get("functionResponse", part.get("function_response"))):
-            yield from pairs.answered(response)
+        yield from _SharedChat().signals(source)
+        return
+    pairs = _Pairs()
+    for record in records(source):
+        if isinstance(record, BadLine):
+            yield record
+            continue
+        fields = _gemini_message(record.value)
+        parts, at = mappings(fields.get("parts")), parse_time(fields.get("timestamp"))
+        content = fields.get("content", fields.get("parts"))
+        # A tool's response has the role user too, but only a person writes text.
+        is_text = isinstance(content, str) or any("text" in part for part in mappings(content))
+        if "user" in (fields.get("type"), fields.get("role")) and is_text and is_said(content):
+            yield PersonSpoke(record.line, at=at)
+        for call in mappings(fields.get("toolCalls")):
+            responses = [
+                mapping(one.get("functionResponse")) for one in mappings(call.get("result"))
+            ]
+            planning = call_of(
+                record,
+                call,
+                parse_time(call.get("timestamp")) or at,
+                turn=fields.get("id"),
+                result=_response_result(responses[0].get("response")) if responses else None,
+            )
+            # The call already has its result, so no key is needed.
+            yield Seen(planning, once=planning.call_id)
+        for part in parts:  # in the spelling of JSON or of Python
+            if sent := mapping(part.get("functionCall", part.get("function_call"))):
+                yield from pairs.sent(sent, record.line, turn_of(record.line), at)
+            if response := mapping(part.get("functionResponse", part.get("function_response"))):
+                yield from pairs.answered(response)
 
 
 # -------- cursor --------
