@@ -158,10 +158,10 @@ class Spans:
             "todoplan.task.started": bool(began),
         }
         worker = task.owner or actor
-        given = {"gen_ai.agent.name": worker, "todoplan.task.parent": task.parent}
+        optional = {"gen_ai.agent.name": worker, "todoplan.task.parent": task.parent}
         if self.content:
-            given["todoplan.task.subject"] = task.subject
-        attributes |= {name: value for name, value in given.items() if value is not None}
+            optional["todoplan.task.subject"] = task.subject
+        attributes |= {name: value for name, value in optional.items() if value is not None}
         span = self.tracer.start_span(
             "task", context, attributes=attributes, start_time=min(began or ended, ended)
         )

@@ -117,8 +117,8 @@ class AsyncPlanner(Transactions[AnyStore]):
         claimed is released.
         """
         command = claim_of(owner)
-        found = await self._await(claiming(self, command), grace=GRACE)
-        return None if found is None else AsyncClaimed(self, command, *found)
+        claimed = await self._await(claiming(self, command), grace=GRACE)
+        return None if claimed is None else AsyncClaimed(self, command, *claimed)
 
     async def watch(
         self,
@@ -264,7 +264,7 @@ class AsyncPlanner(Transactions[AnyStore]):
             raise PlanError(msg) from error
 
     async def _tell(self, news: News) -> None:
-        steps_of_all = [self._feed.tell(each, news) for each in self._feed.behind(news.after)]
+        steps_of_all = [self._feed.tell(to, news) for to in self._feed.behind(news.after)]
         if steps_of_all and running_loop() is None:
             for steps in steps_of_all:
                 await self._await(steps)

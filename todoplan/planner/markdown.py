@@ -198,12 +198,12 @@ def sync_text(
             if task_id in plan or node.subject == one_line(known[task_id].subject)
         }
         missing = {one_line(known[task_id].subject) for task_id in shown if task_id not in nodes}
-        if missing and (found := document.unknown_box(missing)):
+        if missing and (unknown := document.unknown_box(missing)):
             msg = (
-                f"{found!r} is no task, because of its box; nothing was changed. Write [ ], [x],"
+                f"{unknown!r} is no task, because of its box; nothing was changed. Write [ ], [x],"
                 " [/] (in progress) or [-] (cancelled), or remove the line"
             )
-            raise PlanError(msg, seen=found)
+            raise PlanError(msg, seen=unknown)
         actors = {} if then is None else changed_by(then, journal)
         base = Base(known, actors, listed=frozenset(shown), overflow=then is None)
         rows = _rows(document, known, nodes)

@@ -146,7 +146,12 @@ class ParallelCalls(Generic[R]):
             self._turns[key] = groups
             if len(self._turns) > _MOST_TURNS:
                 del self._turns[next(iter(self._turns))]
-            begun = {one: its for its in groups if its.failure is None for one in its.calls}
+            begun = {
+                call_id: group
+                for group in groups
+                if group.failure is None
+                for call_id in group.calls
+            }
             known = begun.get(call.call_id)
             if known is not None and known.calls[call.call_id] == call:
                 return known, False

@@ -221,9 +221,9 @@ def replies_text(replies: Sequence[Reply]) -> str:
             "text": reply.text,
             "is_error": reply.is_error,
             "has_entry": bool(reply.events),
-            "problems": [attrs.asdict(each) for each in reply.problems],
-            "warnings": [attrs.asdict(each) for each in reply.warnings],
-            "repairs": [attrs.asdict(each) for each in reply.repairs],
+            "problems": [attrs.asdict(problem) for problem in reply.problems],
+            "warnings": [attrs.asdict(warning) for warning in reply.warnings],
+            "repairs": [attrs.asdict(repair) for repair in reply.repairs],
         }
         for reply in replies
     ]
@@ -239,31 +239,31 @@ def replies_again(
 
     `kept` has the receipt of each part, or `None` for a part that was not carried out before.
     """
-    found: dict[int, Reply] = {}
+    replies: dict[int, Reply] = {}
     for part, receipt in zip(parts, kept, strict=False):
         if receipt is not None:
             entries, last = iter(receipt.entries), receipt.entries[-1]
-            replies = json.loads(receipt.answer)["replies"]
-            for place, each in zip(part.places, replies, strict=True):
-                entry = next(entries) if each["has_entry"] else None
+            saved = json.loads(receipt.answer)["replies"]
+            for place, data in zip(part.places, saved, strict=True):
+                entry = next(entries) if data["has_entry"] else None
                 events = () if entry is None else entry.events
                 # The call may have named more tasks than these: a line that changed nothing is in
                 # no event.
                 created = tuple(one.task.id for one in events if isinstance(one, TaskCreated))
-                found[place] = Reply(
+                replies[place] = Reply(
                     plan,
-                    each["text"],
+                    data["text"],
                     events,
-                    each["is_error"],
-                    _problems(each["problems"]),
-                    _problems(each["warnings"]),
-                    tuple(Repair(**repair) for repair in each["repairs"]),
-                    each["name"],
+                    data["is_error"],
+                    _problems(data["problems"]),
+                    _problems(data["warnings"]),
+                    tuple(Repair(**repair) for repair in data["repairs"]),
+                    data["name"],
                     calls[place].call_id,
                     repeat_of=(entry or last).revision,
                     note=Note(named=created),
                 )
-    return found
+    return replies
 
 
 def joined(turn: Turn, again: Mapping[int, Reply], seen: Base | None) -> Turn:
@@ -274,9 +274,9 @@ def joined(turn: Turn, again: Mapping[int, Reply], seen: Base | None) -> Turn:
     that others have made since are reported in the first stored reply that is no error, unless a
     new reply reports them.
     """
-    anew = iter(turn.replies)
+    new_replies = iter(turn.replies)
     count = len(turn.replies) + len(again)
-    replies = [again[place] if place in again else next(anew) for place in range(count)]
+    replies = [again[place] if place in again else next(new_replies) for place in range(count)]
     is_told = any(not reply.is_error for reply in turn.replies)
     news = "" if seen is None or is_told else unseen_text(seen, turn.plan)
     for place in sorted(again):
@@ -289,7 +289,7 @@ def joined(turn: Turn, again: Mapping[int, Reply], seen: Base | None) -> Turn:
 
 
 def _problems(kept: list[dict[str, Any]]) -> tuple[Problem, ...]:
-    return tuple(Problem(**{**each, "task_ids": tuple(each["task_ids"])}) for each in kept)
+    return tuple(Problem(**{**data, "task_ids": tuple(data["task_ids"])}) for data in kept)
 
 
 def appends_of(
@@ -712,10 +712,10 @@ class Transactions(Generic[S]):
             plan: Plan, journal: Journal, at: datetime, kept: Sequence[Receipt | None] = ()
         ) -> Outcome:
             again = replies_again(plan, calls, parts, kept) if kept else _NO_REPLIES
-            anew = (
+            new_calls = (
                 [call for place, call in enumerate(calls) if place not in again] if again else calls
             )
-            learns, seen, fences = anew or sight.learns_from_repeats, fixed, own_fences
+            learns, seen, fences = new_calls or sight.learns_from_repeats, fixed, own_fences
             if fixed is None and learns:
                 seen = sight.base(plan, journal)
             if again:
@@ -728,7 +728,7 @@ class Transactions(Generic[S]):
                     seen = seen.with_own(event for one in later for event in one.events)
             # One append for all calls of a turn (law 13). pydantic-ai-harness writes each change
             # of a batch separately and without a version, so parallel calls interleave.
-            turn = box.turn(plan, anew, at=at, base=seen, actor=actor, fences=fences)
+            turn = box.turn(plan, new_calls, at=at, base=seen, actor=actor, fences=fences)
             if looks is not None and looks.are_missing:
                 return Outcome((turn, seen, plan, False), plan)
             appends = appends_of(parts, again, turn.replies, at, actor)
@@ -1038,7 +1038,7 @@ class Transactions(Generic[S]):
 
         while True:
             try:
-                came = yield Hold(self._plan_id, decided)
+                result = yield Hold(self._plan_id, decided)
             except Exception:
                 # Perhaps the entries are saved, and only the acknowledgement was lost. So
                 # subscribers are called for the entries in the journal. A PostgreSQL server that
@@ -1046,16 +1046,16 @@ class Transactions(Generic[S]):
                 if appending:
                     yield News(appending[0], (), None)
                 raise
-            if not isinstance(came, int):
+            if not isinstance(result, int):
                 break
             reads += 1
             plan = yield from self._plan()
-            tail: Journal = yield self._since(came)
-            read = came, tuple(entry for entry in tail if entry.revision <= plan.revision)
+            tail: Journal = yield self._since(result)
+            read = result, tuple(entry for entry in tail if entry.revision <= plan.revision)
             # The result is not used. But slow parts of the attempt are cached, such as replaying
             # years of entries. So the next attempt does not repeat them while the plan is locked.
             attempt(plan, read[1], in_utc(self._clock()), *([(None,) * len(keys)] if keys else []))
-        plan, done = came
+        plan, done = result
         self._feed.saw(done.plan, done.appends[-1].entries[-1] if done.appends else None)
         if self._feed.subscriptions:
             yield News(plan, done.entries, done.plan)
@@ -1220,8 +1220,8 @@ class Planner(Transactions[Store]):
                 why.
         """
         command = claim_of(owner)
-        found = self._run(claiming(self, command))
-        return None if found is None else Claimed(self, command, *found)
+        claimed = self._run(claiming(self, command))
+        return None if claimed is None else Claimed(self, command, *claimed)
 
     def watch(self, since: int | None = None, *, timeout: float | None = None) -> Iterator[Entry]:
         """

@@ -285,8 +285,8 @@ def record_from_data(data: object, plan: Plan | None = None) -> Record:
     read["memory"] = read.pop("guidance", Memory())
     if "turn" in read:
         turn = read["turn"]
-        given = {name: turn.pop(name) for name in ("calls", "own", "notes") if name in turn}
-        read["turn"] = OpenTurn(before=Record("", **_with_base(turn, plan)), **given)
+        fields = {name: turn.pop(name) for name in ("calls", "own", "notes") if name in turn}
+        read["turn"] = OpenTurn(before=Record("", **_with_base(turn, plan)), **fields)
     return Record(**_with_base(read, plan))
 
 
@@ -1016,8 +1016,8 @@ def _connected(
 class Session(_Session[Planner]):
     """A session whose plan is in a synchronous store or in a slot. Threads may share it."""
 
-    def __init__(self, planner: Planner, record: Record | None = None, **given: Any) -> None:
-        super().__init__(planner, record, **given)
+    def __init__(self, planner: Planner, record: Record | None = None, **options: Any) -> None:
+        super().__init__(planner, record, **options)
         self._lock = Lock()
 
     def _run(self, steps: Steps[T]) -> T:
@@ -1047,8 +1047,8 @@ class AsyncSession(_Session[AsyncPlanner]):
     several asyncio tasks use it, requests and answers are handled one after the other.
     """
 
-    def __init__(self, planner: AsyncPlanner, record: Record | None = None, **given: Any) -> None:
-        super().__init__(planner, record, **given)
+    def __init__(self, planner: AsyncPlanner, record: Record | None = None, **options: Any) -> None:
+        super().__init__(planner, record, **options)
         self._limiter = Limiter(1)
 
     async def _await(self, steps: Steps[T]) -> T:
@@ -1157,12 +1157,12 @@ def remember(kept: dict[Any, T], key: object, value: T) -> None:
 def _read(
     kept: MutableMapping[str, Any], store: AnyStore | None, plan_id: str | None
 ) -> tuple[AnyStore, str | None, Record, SlotStore | None]:
-    given = store_of_plans(store, plan_id)
-    if given is not None and SLOT in kept:
+    checked = store_of_plans(store, plan_id)
+    if checked is not None and SLOT in kept:
         msg = "both a saved plan and store= are given: leave out one of them"
         raise PlanError(msg)
     slot = None
-    if given is None:
+    if checked is None:
         if SLOT not in kept and (SESSION in kept or record_of_0_2(kept)):
             msg = (
                 "this session's plan is in a store: give store= and plan_id=, or leave out the"
@@ -1185,7 +1185,7 @@ def _read(
             kept.pop(name, None)
     else:
         record = Record()
-    return (slot, SLOT, record, slot) if given is None else (given, plan_id, record, None)  # type: ignore[return-value]  # a slot is one
+    return (slot, SLOT, record, slot) if checked is None else (checked, plan_id, record, None)  # type: ignore[return-value]  # a slot is one
 
 
 class BasePlanning:
@@ -1269,10 +1269,10 @@ class BasePlanning:
         Raises:
             PlanError: always.
         """
-        given = "store=..., plan_id=..." if needs_id else "store=..."
+        arguments = "store=..., plan_id=..." if needs_id else "store=..."
         msg = (
             f"{run} goes on, which would not see the edit: {then}, or keep the plan in a store,"
-            f" Planning({given}), and edit it there"
+            f" Planning({arguments}), and edit it there"
         )
         raise PlanError(msg)
 

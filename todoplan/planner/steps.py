@@ -109,10 +109,10 @@ def described(
     The signature leaves out the first `without` parameters.
     """
     function.__name__ = function.__qualname__ = prefix + steps.__name__.removeprefix("_")
-    given, function.__doc__ = signature(steps), steps.__doc__
-    returned = given.return_annotation.removeprefix("Steps[").removesuffix("]")
-    parameters = [*given.parameters.values()][without:]
-    function.__signature__ = given.replace(parameters=parameters, return_annotation=returned)
+    original, function.__doc__ = signature(steps), steps.__doc__
+    returned = original.return_annotation.removeprefix("Steps[").removesuffix("]")
+    parameters = [*original.parameters.values()][without:]
+    function.__signature__ = original.replace(parameters=parameters, return_annotation=returned)
 
 
 def done_at_once(steps: Generator[Any, Any, T], perform: Callable[[Any], Any] = operator.call) -> T:
@@ -217,6 +217,6 @@ def store_of_plans(store: Any, plan_id: str | None) -> AnyStore | None:
     return None if store is None else checked_store(store)
 
 
-def unfit(given: object, remedy: str) -> PlanError:
+def unfit(value: object, remedy: str) -> PlanError:
     """Return the error for an argument that does not fit; `remedy` says what to give instead."""
-    return PlanError(f"{short_repr(given)} was given; {remedy}", seen=given)
+    return PlanError(f"{short_repr(value)} was given; {remedy}", seen=value)

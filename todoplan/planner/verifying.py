@@ -150,7 +150,7 @@ class Verifier:
             except (Exception, SystemExit) as error:  # noqa: BLE001 - a program's own code
                 return self._raised(task, error)
 
-        async def found(work: Awaitable[Found]) -> Found:
+        async def finding_of(work: Awaitable[Found]) -> Found:
             try:
                 return await work
             # Since the work has ended, the caller was not cancelled, but something that the work
@@ -159,11 +159,11 @@ class Verifier:
                 return self._raised(task, error)
 
         if loop is None:  # Trio, whose own time limits apply
-            return await found(asked())
+            return await finding_of(asked())
         work = asyncio.ensure_future(asked())
         try:
             done, _ = await asyncio.wait([work], timeout=self.seconds)
-            return await found(work) if done else self._late(task)
+            return await finding_of(work) if done else self._late(task)
         finally:
             # Needed also if the caller was cancelled. The work is not awaited, because the verifier
             # may ignore its cancellation.

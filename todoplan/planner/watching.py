@@ -189,15 +189,15 @@ class Feed:
         with self._lock:
             # The cursor begins at the newest plan so far, because a transaction on it may be in
             # progress.
-            mine = Subscription(subscriber, self.newest and self.newest[0])
-            self.subscriptions = (*self.subscriptions, mine)
+            added = Subscription(subscriber, self.newest and self.newest[0])
+            self.subscriptions = (*self.subscriptions, added)
 
         def stop() -> None:
             # Done first: if a call of the function is in progress (perhaps it calls `stop`), no
             # other follows.
-            mine.stopped = True
+            added.stopped = True
             with self._lock:
-                self.subscriptions = tuple(one for one in self.subscriptions if one is not mine)
+                self.subscriptions = tuple(one for one in self.subscriptions if one is not added)
 
         return stop
 
@@ -215,16 +215,16 @@ class Feed:
                 if plan.revision <= known.revision and not is_same:
                     return
             self.newest = plan, last
-            for each in self.subscriptions:
-                if not each.placed:
-                    each.heard, each.placed = plan, True
+            for subscription in self.subscriptions:
+                if not subscription.placed:
+                    subscription.heard, subscription.placed = plan, True
 
     def behind(self, plan: Plan | None) -> list[Subscription]:
         """Return the subscriptions whose cursor is before a plan; all, if the plan is `None`."""
         return [
-            each
-            for each in self.subscriptions
-            if each.placed and (plan is None or each.heard.revision < plan.revision)
+            subscription
+            for subscription in self.subscriptions
+            if subscription.placed and (plan is None or subscription.heard.revision < plan.revision)
         ]
 
     def tell(self, to: Subscription, news: News) -> Steps[None]:

@@ -640,8 +640,8 @@ class LocalHold(Hold):
         """
         if self._is_over:
             raise not_held(self._plan_id)
-        if key is not None and (found := self.receipt(key)):
-            return found.entries
+        if key is not None and (receipt := self.receipt(key)):
+            return receipt.entries
         if expected != self.revision:
             raise overtaken(self._plan_id, expected, self.revision)
         # Iterate before anything is written, because this may raise.

@@ -213,8 +213,8 @@ class FileStore:
                 closed(taken)
         # Entries are compared, not revisions: an older copy may have been restored and changed.
         for plan_id, known in before[1].items():
-            found = plans.get(plan_id, _Kept()).entries[len(known.entries) - 1 :]
-            if known.entries and found[:1] != known.entries[-1:]:
+            tail = plans.get(plan_id, _Kept()).entries[len(known.entries) - 1 :]
+            if known.entries and tail[:1] != known.entries[-1:]:
                 what = f"revision {known.plan.revision} of the plan {plan_id!r} is not in it"
                 raise self._gone_back(problem="rolled_back", what=what)
         self._read = stamp, plans
@@ -274,20 +274,20 @@ def _decoded(document: bytes) -> _Plans:
     data = parse(to_unicode(document, LIMIT))
     version = check_head(data, FORMAT)
     plans = data.get("plans")
-    if not isinstance(plans, dict) or not all(isinstance(found, list) for found in plans.values()):
+    if not isinstance(plans, dict) or not all(isinstance(saved, list) for saved in plans.values()):
         msg = "plans: no object with a list for each plan"
         raise CodecError(msg, problem="wrong_shape", path="plans")
-    return {plan_id: _journal(plan_id, found, version) for plan_id, found in plans.items()}
+    return {plan_id: _journal(plan_id, saved, version) for plan_id, saved in plans.items()}
 
 
-def _journal(plan_id: str, found: list[Any], version: int) -> _Kept:
+def _journal(plan_id: str, saved: list[Any], version: int) -> _Kept:
     """
-    Return a journal and its plan from `found`, the entries in the file.
+    Return a journal and its plan from `saved`, the entries in the file.
 
     Each entry must state the revision that its events lead to.
     """
     entries, plan = [], Plan()
-    for place, data in enumerate(found):
+    for place, data in enumerate(saved):
         path = f"plans.{plan_id}[{place}]"
         try:
             entry = entry_from_data(data, version=version)

@@ -206,10 +206,10 @@ def locked(
 def is_at(path: str, descriptor: int) -> bool:
     """Return whether an open descriptor is still the file at its path."""
     try:
-        found, mine = os.lstat(path), os.fstat(descriptor)
+        at_path, open_file = os.lstat(path), os.fstat(descriptor)
     except FileNotFoundError:
         return False
-    return (found.st_dev, found.st_ino) == (mine.st_dev, mine.st_ino)
+    return (at_path.st_dev, at_path.st_ino) == (open_file.st_dev, open_file.st_ino)
 
 
 def paused(began: float, end: float) -> bool:
@@ -278,7 +278,7 @@ class LockQueue:
         # The thread locks a copy of the descriptor, which is the same open file, so the caller may
         # close its own at any time. The item of `wanted` is popped once: by the thread when it has
         # the lock, or by the caller when it gives up.
-        copies, wanted, got, came = list[int](), [True], list[bool](), Event()
+        copies, wanted, got, ended = list[int](), [True], list[bool](), Event()
 
         def wait() -> None:
             # IndexError: given up before the thread began. OSError: no locks are left.
@@ -291,7 +291,7 @@ class LockQueue:
                     fcntl.flock(copy, fcntl.LOCK_UN)  # pyright: ignore[reportOptionalMemberAccess]
                 finally:
                     os.close(copy)
-            came.set()
+            ended.set()
 
         def give_up() -> None:
             wanted.clear()
@@ -302,7 +302,7 @@ class LockQueue:
         try:
             copies.extend(map(os.dup, (descriptor,)))
             thread.start()
-            came.wait(max(0.0, end - time.monotonic()))
+            ended.wait(max(0.0, end - time.monotonic()))
         except RuntimeError:  # no thread can be started
             paused(began, end)
         finally:
@@ -477,7 +477,7 @@ def sync_folder(folder: Path) -> None:
 def remove_stale(path: Path) -> None:
     """Remove temporary files of writers that were killed before the rename."""
     ours = re.compile(re.escape(path.name) + r"\.[0-9a-f]{16}\.new")
-    with suppress(OSError), os.scandir(path.parent) as found:
-        for each in found:
-            if ours.fullmatch(each.name) and time.time() - each.stat().st_mtime > _STALE:
-                Path(each.path).unlink()
+    with suppress(OSError), os.scandir(path.parent) as files:
+        for file in files:
+            if ours.fullmatch(file.name) and time.time() - file.stat().st_mtime > _STALE:
+                Path(file.path).unlink()

@@ -134,10 +134,10 @@ class MemoryHold(LocalHold):
         """
         if self._is_over:
             raise not_held(self._plan_id)
-        found = self._signed.get(key.name) or self._receipts.get(key.name)
-        if found is None:
+        saved = self._signed.get(key.name) or self._receipts.get(key.name)
+        if saved is None:
             return None
-        payload, receipt, length = found
+        payload, receipt, length = saved
         if key.name not in self._signed:
             # An interrupt may come after a receipt was saved and before its entries were saved.
             # Such a receipt does not count.

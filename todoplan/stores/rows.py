@@ -210,19 +210,19 @@ SNAPSHOT = """
 """
 
 
-def checked_format(plan_id: str, found: int) -> None:
+def checked_format(plan_id: str, version: int) -> None:
     """
-    Check that this version of todoplan can read the plan's rows, whose format is `found`.
+    Check that this todoplan can read the plan's rows. `version` is the version of their format.
 
     Raises:
         StoreError: the rows have a newer format ("newer_format").
     """
-    if found > FORMAT:
+    if version > FORMAT:
         msg = (
-            f"the plan {plan_id!r} has format {found}, of a newer todoplan; this one reads formats "
-            f"up to {FORMAT}, and changed nothing: upgrade it"
+            f"the plan {plan_id!r} has format {version}, of a newer todoplan; this one reads "
+            f"formats up to {FORMAT}, and changed nothing: upgrade it"
         )
-        raise StoreError(msg, plan_id=plan_id, problem="newer_format", format=found)
+        raise StoreError(msg, plan_id=plan_id, problem="newer_format", format=version)
 
 
 def plan_of_rows(plan_id: str, rows: list[Row]) -> Plan:

@@ -213,8 +213,8 @@ def _file_system(path: Path) -> str:
     mounts = [line.split(" ")[1:3] for line in lines]
     # A space in a mount point is written as \040.
     above = [(at.replace("\\040", " "), kind) for at, kind in mounts]
-    found = sorted((len(at), kind) for at, kind in above if path.is_relative_to(at))
-    return found[-1][1] if found else ""
+    matches = sorted((len(at), kind) for at, kind in above if path.is_relative_to(at))
+    return matches[-1][1] if matches else ""
 
 
 def _code(error: sqlite3.Error) -> int:
@@ -304,10 +304,10 @@ DURABLE = "PRAGMA synchronous = FULL"
 
 def _identity(path: str) -> Identity | None:
     try:
-        found = os.stat(path)  # noqa: PTH116 - on every call, and in a third of the time of Path.stat
+        status = os.stat(path)  # noqa: PTH116 - on every call, and in a third of the time of Path.stat
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def connect(path: Path, *, create: bool, mode: str = "mode=rw") -> Connection:
@@ -626,7 +626,7 @@ def _close(path: Path, process: int, idle: _Idle) -> None:
             unlocked(lock, os.getpid())
 
 
-def _leave_open(*given: Connection) -> None:
+def _leave_open(*connections: Connection) -> None:
     """
     Keep connections open until the process ends.
 
@@ -638,7 +638,7 @@ def _leave_open(*given: Connection) -> None:
         # Python closes connections that are not referenced, also when the interpreter exits. The
         # additional reference makes sure that this list is never freed.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(_left_open))
-    _left_open.extend(given)
+    _left_open.extend(connections)
 
 
 # -------- the locked plan --------
@@ -683,21 +683,21 @@ class SqliteHold(LocalHold):
             StoreError: somebody else has written for too long; this thread already has a
                 transaction; the database cannot be written; or its file was deleted or replaced.
         """
-        mine = self._connections
-        mine.after_fork()
+        connections = self._connections
+        connections.after_fork()
         # The lock and the connections of this process: a child that is forked during the
         # transaction gets its own.
-        self._turns, self._idle = mine.turn, mine.idle
-        self._process, end = mine.process, time.monotonic() + mine.patience
-        self._turns.take(self._turn, mine.patience)
+        self._turns, self._idle = connections.turn, connections.idle
+        self._process, end = connections.process, time.monotonic() + connections.patience
+        self._turns.take(self._turn, connections.patience)
         try:
-            mine.lock(self._lock, end)
-            _holders[mine.path] = get_ident()
-            mine.on_disk()
-            mine.take(self._taken, end, create=True)
+            connections.lock(self._lock, end)
+            _holders[connections.path] = get_ident()
+            connections.on_disk()
+            connections.take(self._taken, end, create=True)
             again(end, self._taken[0].execute, "BEGIN IMMEDIATE")
         except FAILURES as error:
-            raise failure(error, mine.path) from error
+            raise failure(error, connections.path) from error
         rows = self._execute(_PLAN, (self._name,))
         self.revision, self._since, self._size = rows[0] if rows else (0, 0, 0)
 

@@ -108,15 +108,15 @@ def make_project_store(path: Path) -> None:
 
 def without_password(address: str) -> str:
     """Return the address of a store with `***` for its password, for messages."""
-    return _PASSWORD.sub(lambda found: f"{found[1] or found[2]}***", address)
+    return _PASSWORD.sub(lambda match: f"{match[1] or match[2]}***", address)
 
 
-def _unknown(given: object) -> StoreError:
-    seen = given
-    if isinstance(given, str) and ("@" in given or "password" in given.lower()):
+def _unknown(address: object) -> StoreError:
+    seen = address
+    if isinstance(address, str) and ("@" in address or "password" in address.lower()):
         # There may be a password in it, but where is unknown, because the URL is misspelled. Only
         # the scheme is shown, because error messages stay in logs.
-        scheme, separator, _ = given.partition("://")
+        scheme, separator, _ = address.partition("://")
         seen = f"{scheme}://..." if separator and scheme.isalnum() else "..."
     msg = f"{seen!r} is no address of a store; write {_LEGAL}"
     return StoreError(msg, seen=seen, problem="unknown_store")

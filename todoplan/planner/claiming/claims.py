@@ -136,10 +136,10 @@ def claiming(
     released.
     """
     asked = time.monotonic()
-    found = claimed_by((yield from planner._apply(command, actor=command.owner)))
-    if found is None:
+    claimed = claimed_by((yield from planner._apply(command, actor=command.owner)))
+    if claimed is None:
         return None
-    task, fence = found
+    task, fence = claimed
     if planner._awaits:
         try:
             yield nothing_to_do
@@ -221,8 +221,10 @@ class HeldClaim:
         Close the task as failed, so that it is not tried again. The reason `why` is recorded on the
         task as failed evidence. Raises the same errors as `complete`.
         """
-        found = Evidence(passed=False, summary=self._summary(why), by=self.owner) if why else None
-        return self._closing(Status.FAILED, found)
+        evidence = None
+        if why:
+            evidence = Evidence(passed=False, summary=self._summary(why), by=self.owner)
+        return self._closing(Status.FAILED, evidence)
 
     def _release(self, waiting: Waiting | None = None) -> Steps[None]:
         """
@@ -235,12 +237,12 @@ class HeldClaim:
         parked = UpdateTask(self.task.id, status=Status.PENDING, waiting=waiting, fence=self.fence)
         return self._settling(parked)
 
-    def _closing(self, status: Status, found: Evidence | None) -> Steps[None]:
+    def _closing(self, status: Status, evidence: Evidence | None) -> Steps[None]:
         close = UpdateTask(self.task.id, status=status, fence=self.fence)
-        if found is None:
+        if evidence is None:
             return self._settling(close)
-        evidence = RecordEvidence(self.task.id, found.passed, found.summary, found.by)
-        return self._settling(evidence, close)
+        record = RecordEvidence(self.task.id, evidence.passed, evidence.summary, evidence.by)
+        return self._settling(record, close)
 
     def _settling(self, *commands: Command, policy: Policy | None = None) -> Steps[None]:
         """

@@ -135,9 +135,9 @@ def _next_claim(
     pause: float | None
     while not is_stopped():
         try:
-            found = yield from claiming(planner, command)
-            if found is not None or idle.is_over((yield from planner._plan())):
-                return found
+            claimed = yield from claiming(planner, command)
+            if claimed is not None or idle.is_over((yield from planner._plan())):
+                return claimed
             outage, pause = Outage(command.lease), _PAUSE
         except StoreError as failure:
             if (pause := outage.pause(failure)) is None:
@@ -146,20 +146,20 @@ def _next_claim(
     return None
 
 
-def _note_finding(held: Claimed | AsyncClaimed, verifier: Verifier, found: Found) -> None:
+def _note_finding(held: Claimed | AsyncClaimed, verifier: Verifier, finding: Found) -> None:
     """
     Keep a verifier's finding, which is recorded when the task is completed.
 
     Raises:
-        NotDoneError: the task is not done; or the verifier failed, and `found` is the reason.
+        NotDoneError: the task is not done; or the verifier failed, and `finding` is the reason.
     """
-    if isinstance(found, str):
-        msg = f"the verifier failed: {found}"
+    if isinstance(finding, str):
+        msg = f"the verifier failed: {finding}"
         raise NotDoneError(msg, verifier.by)
-    if found is not None and not found.passed:
-        raise NotDoneError(found.summary, verifier.by)
-    if found is not None:
-        held.found = Evidence(found.passed, found.summary, verifier.by)
+    if finding is not None and not finding.passed:
+        raise NotDoneError(finding.summary, verifier.by)
+    if finding is not None:
+        held.found = Evidence(finding.passed, finding.summary, verifier.by)
 
 
 def _note(done: WorkDone, task_id: str, error: BaseException | None) -> None:

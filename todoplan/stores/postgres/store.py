@@ -481,8 +481,8 @@ class _Postgres:
             finally:
                 lent.give_back()
 
-    def _ask(self, *given: Any) -> Any:
-        return self.carry_out(self._read(*given))
+    def _ask(self, *arguments: Any) -> Any:
+        return self.carry_out(self._read(*arguments))
 
     def _changed(
         self,
