@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.samples import sample_calls
 
 from todoplan.core.commands import CreateTask
 from todoplan.core.decide import decide
@@ -30,7 +31,9 @@ CALLS = {
 turns = st.sampled_from([*BASIC_TOOLSETS]).flatmap(
     lambda name: st.tuples(
         st.just(Toolbox(BASIC_TOOLSETS[name])),
-        st.lists(st.sampled_from(CALLS[name]), min_size=1, max_size=5),
+        st.lists(
+            st.sampled_from([*CALLS.get(name, ()), *sample_calls(name)]), min_size=1, max_size=5
+        ),
     )
 )
 

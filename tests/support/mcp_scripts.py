@@ -1,12 +1,17 @@
 """Scripts of calls for each tool set, and what the toolbox itself says to them."""
 
 from support.mcp_server import NOW
+from support.samples import sample_calls
 
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import TOOLSETS
+from todoplan.dialogue.tools import BASIC_TOOLSETS, TOOLSETS
 
 SCRIPTS = {
+    **{
+        name: [(call.name, call.arguments) for call in sample_calls(name)]
+        for name in BASIC_TOOLSETS
+    },
     "todos": [
         ("write_todos", {"todos": [{"content": "Dig", "status": "in_progress"}]}),
         ("write_todos", {"todos": "[{'content': 'Dig', 'status': 'Done'}]"}),
