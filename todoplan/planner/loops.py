@@ -91,7 +91,10 @@ class Limiter:
 
 
 class Background:
-    """Tasks that continue without their caller. An event loop has only weak references to them."""
+    """
+    Tasks that continue without their caller. They are kept here, because an event loop has only
+    weak references to its tasks.
+    """
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[Any]] = set()

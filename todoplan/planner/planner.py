@@ -177,7 +177,8 @@ def parts_of_turn(
     key: str | Sequence[str] | None, calls: Sequence[Call], actor: str | None
 ) -> tuple[Part, ...]:
     """
-    Return the parts of a turn that has one key, one key for each call, or no key.
+    Return the parts of a turn. `key` is one key for the turn, a list of one key for each call, or
+    `None`.
 
     Raises:
         PlanError: a key is not a text or is empty, two keys are equal, or there are more or fewer
