@@ -6,12 +6,15 @@ from todoplan.core.commands import CreateTask
 from todoplan.core.decide import Accepted, decide
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
+from todoplan.planner import Planner
 from todoplan.stores.base import Key, Receipt
 from todoplan.stores.memory import MemoryHold, MemoryStore
 
+CREATE = CreateTask("Write")
+
 
 def first_entry():
-    decision = decide(Plan(), CreateTask("Write"))
+    decision = decide(Plan(), CREATE)
     assert isinstance(decision, Accepted)
     return Entry(decision.plan.revision, decision.events), decision.plan
 
@@ -76,3 +79,22 @@ def test_a_release_that_is_interrupted_is_repeated(monkeypatch):
         pass
     with store.hold("a") as held:
         assert held.revision == 0
+
+
+@pytest.mark.parametrize("call", ["append", "apply"])
+def test_an_interrupt_before_the_end_of_a_lock_releases_it(monkeypatch, call):
+    """Ctrl-C may come when `__exit__` begins: an append and a planner release all the same."""
+    store, signals = MemoryStore(), iter([KeyboardInterrupt()])
+    planner, leave = Planner(store, "a"), MemoryHold.__exit__
+    entry, plan = first_entry()
+
+    def interrupted(self, *error):
+        for signal in signals:
+            raise signal
+        leave(self, *error)
+
+    monkeypatch.setattr(MemoryHold, "__exit__", interrupted)
+    with pytest.raises(KeyboardInterrupt) as kept:  # the traceback keeps the lock's object alive
+        _ = store.append("a", 0, (entry,), plan) if call == "append" else planner.apply(CREATE)
+    assert kept.value
+    assert store.append("a", 0, (entry,), plan)
