@@ -3,7 +3,7 @@
 import re
 import shlex
 
-from support.docs import fenced, page
+from support.docs import PAGES, fenced, page
 from typer.testing import CliRunner
 
 from todoplan.cli.app import COMMANDS, make_app
@@ -31,3 +31,10 @@ def test_every_command_on_a_plan_has_its_row():
     """What the guide does not name is not found."""
     rows = "".join(re.findall(r"^\| `.*$", page("command-line"), re.MULTILINE))
     assert {name for name in ON_PLANS if not re.search(rf"`{name}\b", rows)} == set()
+
+
+def test_every_command_is_named_in_a_page():
+    """A guide or the README shows it. Only plugins call `hook`."""
+    text = "".join(map(page, PAGES))
+    names = {name for group in COMMANDS.values() for name in group} - {"hook"}
+    assert {name for name in names if not re.search(rf"(?:todoplan |`){name}\b", text)} == set()

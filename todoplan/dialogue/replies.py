@@ -223,7 +223,7 @@ def task_text(plan: Plan, task: Task) -> str:
     if task.check and not task.evidence and task.status is Status.COMPLETED:
         lines.append(say("replies", "task.evidence", value=say("replies", "evidence.unverified")))
     if task.description:
-        # The cleaner replaces tabs by blanks, but a description may contain a Makefile.
+        # The cleaner replaces tabs by blanks. Here tabs stay: a description may contain a Makefile.
         whole = task.description[: 2 * _LONGEST_DESCRIPTION]
         kept = "\t".join(map(cleaning.printable, whole.split("\t")))[:_LONGEST_DESCRIPTION]
         indented = kept.replace("\n", "\n  ")

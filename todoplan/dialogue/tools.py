@@ -723,8 +723,8 @@ def _plan(values: Mapping[str, Any]) -> Request:
         return Query()
     # If a call only edits tasks, there is no progress, and no task may start.
     if len(commands) > len(values.get("edit", ())):
-        # For a plan of 20 tasks with minimal texts, the model reads 55,000 tokens in all. If each
-        # status change was a separate call, it would read 100,000.
+        # The next task starts in the same call. If it took a call of its own, the model would read
+        # 100,000 tokens for a plan of 20 tasks with minimal texts, instead of 55,000.
         commands.append(StartNext())
     return _batch(tuple(commands))
 
