@@ -13,7 +13,6 @@ import re
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 from hashlib import blake2b
 from itertools import count
 from typing import Any, TypeVar
@@ -496,7 +495,7 @@ def data_of(value: Any) -> Fields:
 
 
 def _dumped(value: Any) -> str:
-    return _TOO_DEEP if _too_deep(value) else json.dumps(value, ensure_ascii=False, default=str)
+    return _TOO_DEEP if _too_deep(value) else json.dumps(value, ensure_ascii=False)
 
 
 def _too_deep(value: Any) -> bool:
@@ -531,7 +530,7 @@ def parse_time(value: Any) -> datetime | None:
             moment = datetime.fromisoformat(value.strip().removesuffix(" UTC"))
             # OpenHands writes local time without a zone.
             return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-        if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        if isinstance(value, int | float) and not isinstance(value, bool):
             number = float(value)
             while math.isfinite(number) and abs(number) >= _LATEST_SECONDS:
                 number /= 1000
