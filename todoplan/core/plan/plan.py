@@ -109,7 +109,10 @@ class Vector(Generic[T]):
         return self
 
     def __setitem__(self, position: int, value: T) -> None:
-        if position >= self.size:
+        if position == self.size:
+            self.extend([value])
+            return
+        if position > self.size:
             size = position + 1
             self.extend([self.fill] * min(-self.size % CHUNK, size - self.size))
             # All whole chunks are the same list, which `_own` copies before a write. So the first
