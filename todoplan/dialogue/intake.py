@@ -1,11 +1,12 @@
 """
 Read the arguments of a model's call: repair them if their meaning is clear, otherwise refuse them.
 
-A refusal names every fault. This module is divided into sections. Read the section `read` first: it
-states the principles of intake, and reads the arguments of a call by means of the `fields` of a
-tool. `parsing` turns text into plain data. `values` has a reader for each kind of field, and
-collects repairs and problems; its readers use the words in `vocabulary` and the functions in
-`cleaning`. `repairs` says which repairs are guesses, and limits what a guess may do.
+A refusal names every fault. This module is divided into sections. Read the last section, `read`,
+first: it states the principles of intake, and reads the arguments of a call by means of the
+`fields` of a tool. `parsing` turns text into plain data. `containers` unpacks arguments and lists,
+and `nesting` finds the parent of each entry of a list. `values` has a reader for each kind of
+field, and collects repairs and problems; its readers use the words in `vocabulary` and the
+functions in `cleaning`. `repairs` says which repairs are guesses, and limits what a guess may do.
 `application_lists` repairs a list that was written by a program, not by a model.
 """
 
@@ -1534,34 +1535,9 @@ def _edged(tasks: Sequence[Task]) -> tuple[tuple[Task, ...], list[_Edge], list[_
     return edged, gone, [edge for edge in {**in_blockers, **in_blocked} if edge in half]
 
 
-# -------- read --------
-# Read a call's arguments by a tool's fields, into values, repairs and problems.
-#
-# The principles of intake:
-# - Law 10: intake never raises, whatever is sent, and nothing is repaired silently.
-# - Only a complete value with one meaning is repaired, and the repair is reported. Otherwise the
-#   whole call is refused. The refusal names all faults: for each fault its path, at most 40
-#   characters of the value, and what is allowed. A correct example follows. If faults were reported
-#   one at a time, the model would need a turn for each of them.
-# - `null` means "not given", never the task "None". An unknown word is never replaced by the most
-#   similar known word.
-# - Law 17: a guess about the container is reported as a repair (`GUESSES`), and such a call removes
-#   nothing.
-#
-# Values are read in up to two passes. The first pass uses `Plain` findings and the value as it was
-# sent; it is enough for calls that follow their schema, which are nearly all. At the first value
-# that is not plain, the call is read again, from the validated value; this second pass records
-# repairs and problems. The first pass reads a list without the paths that repairs need. If all
-# entries of the list have the same keys, it reads all values of a key with one call into C. A test
-# compares the results of the two passes.
-#
-# Start reading at the end of the file, with `read` and the functions for objects and lists. The
-# first part of this section is only for the second pass: it unpacks arguments and lists from their
-# containers, and finds the parent of each entry of a list. Models and other tools express nesting
-# in many ways: lists in lists, `subtasks` in an entry, `parent` by id or by title, ids with dots,
-# indented lines. All of them are converted to one form: the index of the containing entry. Every
-# step is a loop that takes linear time, because a text in a list may encode another list, which
-# contains such a text again, deeper than Python can recurse.
+# -------- containers --------
+# Only for the second pass of `read`: the arguments of a call, and the entries of a list, without
+# the containers in which models send them.
 
 
 # Models send the envelope of the call instead of its arguments: openclaw#142304, ollama#11805,
@@ -1716,6 +1692,15 @@ def entry_in(item: str | Line, field: Field, path: str, findings: Findings) -> A
     return {title: item} if isinstance(spelled, str) else spelled
 
 
+# -------- nesting --------
+# Only for the second pass of `read`: which entry of a list contains which other entry.
+#
+# Models and other tools express nesting in many ways: lists in lists, `subtasks` in an entry,
+# `parent` by id or by title, ids with dots, indented lines. All of them are converted to one form:
+# the index of the containing entry. Every step is a loop that takes linear time, because a text in
+# a list may encode another list, which contains such a text again, deeper than Python can recurse.
+
+
 OWN_ID = "id"
 """The key of the id that the model has given to an entry; it is not an id of the plan."""
 
@@ -1723,6 +1708,9 @@ BY_OWN_ID = "@"
 """
 The prefix of a reference to an entry by the id from the model. The index of the entry follows.
 """
+
+WITHIN = "within"
+"""The key of the index of the containing entry, if the entry is nested."""
 
 _BULLET = "- "
 _MOST_NAMED = 20
@@ -1932,8 +1920,27 @@ def settle_own_ids(rows: Sequence[Row], field: Field, findings: Findings) -> Non
             row.values[WITHIN] = row.within
 
 
-WITHIN = "within"
-"""The key of the index of the containing entry, if the entry is nested."""
+# -------- read --------
+# Read a call's arguments by a tool's fields, into values, repairs and problems.
+#
+# The principles of intake:
+# - Law 10: intake never raises, whatever is sent, and nothing is repaired silently.
+# - Only a complete value with one meaning is repaired, and the repair is reported. Otherwise the
+#   whole call is refused. The refusal names all faults: for each fault its path, at most 40
+#   characters of the value, and what is allowed. A correct example follows. If faults were reported
+#   one at a time, the model would need a turn for each of them.
+# - `null` means "not given", never the task "None". An unknown word is never replaced by the most
+#   similar known word.
+# - Law 17: a guess about the container is reported as a repair (`GUESSES`), and such a call removes
+#   nothing.
+#
+# Values are read in up to two passes. The first pass uses `Plain` findings and the value as it was
+# sent; it is enough for calls that follow their schema, which are nearly all. At the first value
+# that is not plain, the call is read again, from the validated value; this second pass records
+# repairs and problems. The first pass reads a list without the paths that repairs need. If all
+# entries of the list have the same keys, it reads all values of a key with one call into C. A test
+# compares the results of the two passes.
+
 
 _LONGEST_KEY = 80
 _MOST_NEAR = 10

@@ -258,7 +258,12 @@ class Toolbox:
             return _refusal(plan, name, intake.problems, repairs, self._example(plan, tool))
         # If a call is only a list of titles, these may also be tasks to add, or tasks that are
         # done.
-        if tool.drops_by_id and len(plan) and any(each.code == "bare_list" for each in repairs):
+        if (
+            repairs
+            and tool.drops_by_id
+            and len(plan)
+            and any(repair.code == "bare_list" for repair in repairs)
+        ):
             problem = Problem("wrong_type", seen="a list", legal="an object", path="arguments")
             return _refusal(plan, name, (problem,), (), self._example(plan, tool))
         values = intake.values
