@@ -324,7 +324,8 @@ class Memory:
         """
         Return the memory for the next request to the model.
 
-        `base` is the model's merge base, or `None`.
+        `base` is the model's merge base (the plan as the model's own calls last wrote or read it),
+        if others have changed the plan since.
         """
         memory = attrs.evolve(self, turn=self.turn + 1)
         if memory.revision < 0:  # a new thread, maybe on an old plan: nothing has changed yet
@@ -340,10 +341,11 @@ class Memory:
 
     def at(self, plan: Plan, base: Base | None, known: int | None) -> Memory:
         """
-        Return the memory for a plan that is kept in a store.
+        Return the memory with what the thread's model knows of a plan that is kept in a store.
 
-        `known` is the last revision that the model of the thread was shown. `base` is the merge
-        base of the thread, if others have changed the plan since.
+        `known` is the last revision that the model was shown. `base` is the merge base of the
+        thread, if others have changed the plan since. Without it, all later changes are the
+        model's own.
         """
         if self.revision < 0 or known is None:  # never shown: nothing in the plan is news
             return self
@@ -692,7 +694,7 @@ class Guidance:
     ) -> Advice:
         """
         Judge the model's message. If it is a final answer while tasks are open, the verdict is
-        "again".
+        "again", up to the maximum number in the settings.
 
         A refusal and a question are always accepted. An answer is also accepted if all open tasks
         wait, or if the plan needs an approval. With `structured`, every answer is accepted: the

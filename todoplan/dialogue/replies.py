@@ -611,8 +611,9 @@ def unseen_text(base: Base, plan: Plan, after: Plan | None = None) -> str:
     """
     Return a text about changes by others between the merge base and the plan, or "" for none.
 
-    `after` is the plan after this session's own write; if it is given, the text also names the
-    values that the write overwrote.
+    The merge base is the plan as this session's own calls last wrote or read it. `after` is the
+    plan after the session's own write; if it is given, the text also names the values that the
+    write overwrote.
     """
     return _unseen(base, plan, base.unseen(plan), after)
 

@@ -443,7 +443,7 @@ class Toolbox:
 
 
 def named_by(command: Command) -> Iterator[str]:
-    """Yield the ids of the tasks that a command names; `lean` may also start an unnamed task."""
+    """Yield the ids of the tasks that a command names, but not of one that starts by itself."""
     for part in parts_of(command):
         if isinstance(part, UpdateTask | ClaimTask) and part.task_id is not None:
             yield part.task_id
@@ -1011,23 +1011,23 @@ class CheckedToolbox(Toolbox):
 
     # The replies are valid only if `findings.missing` is empty afterwards.
 
-    def call(self, plan: Plan, *given: Any, **more: Any) -> Reply:
+    def call(self, plan: Plan, *arguments: Any, **options: Any) -> Reply:
         """
         Answer one call; the arguments are those of `Toolbox.call`.
 
         Afterwards, `findings.missing` has the tasks that must still be verified.
         """
         self.findings.begin(plan)
-        return super().call(plan, *given, **more)
+        return super().call(plan, *arguments, **options)
 
-    def turn(self, plan: Plan, *given: Any, **more: Any) -> Turn:
+    def turn(self, plan: Plan, *arguments: Any, **options: Any) -> Turn:
         """
         Answer all planning calls of one model turn; the arguments are those of `Toolbox.turn`.
 
         Afterwards, `findings.missing` has the tasks that must still be verified.
         """
         self.findings.begin(plan)
-        return super().turn(plan, *given, **more)
+        return super().turn(plan, *arguments, **options)
 
     def _answer(self, plan: Plan, name: str, arguments: object, context: _Context) -> Reply:
         trial = super()._answer(plan, name, arguments, context)

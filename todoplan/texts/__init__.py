@@ -1,4 +1,4 @@
-"""Every text that a model reads, as data: one file for each subject, filled by `wording`."""
+"""Texts as data: every text that a model reads, in a file for each subject. `say` fills them."""
 
 import os
 import re
