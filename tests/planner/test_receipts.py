@@ -14,8 +14,9 @@ from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import TODOS, tasks
 from todoplan.errors import PlanError, StoreError
 from todoplan.planner import Planner
+from todoplan.stores.base import ALL
 from todoplan.stores.file import FileStore
-from todoplan.stores.memory import MemoryStore
+from todoplan.stores.memory import MemoryHold, MemoryStore
 from todoplan.stores.sqlite import SqliteStore
 
 BOX = Toolbox(tasks())
@@ -40,6 +41,23 @@ def test_a_call_that_is_made_again_changes_nothing(store):
     assert (again, again.repeat_of, again.revision) == (first, 1, 1)
     assert len(planner.history()) == 1
     assert len(planner.call("TaskCreate", DIG, actor="m", key="l").plan) == 2
+
+
+def test_a_call_that_is_made_again_reads_no_journal(monkeypatch):
+    """What the caller knows is in the journal, perhaps of years, and is not needed again."""
+    store, read, entries_since = MemoryStore(), [], MemoryHold.entries_since
+    first = new(store).call("TaskCreate", DIG, actor="m", key="k")
+    new(store).apply(CreateTask("Sow"))
+
+    def recorded(self, revision):
+        read.append(revision)
+        return entries_since(self, revision)
+
+    monkeypatch.setattr(MemoryHold, "entries_since", recorded)
+    again = new(store).call("TaskCreate", DIG, actor="m", key="k")
+    assert (again.text, read) == (first.text, [1])
+    new(store).call("TaskCreate", DIG, actor="m", key="l")
+    assert ALL in read
 
 
 def test_it_is_the_same_across_processes(tmp_path):

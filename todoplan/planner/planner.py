@@ -1011,14 +1011,14 @@ class Transactions(Generic[S]):
                 return revision
             tail = yield partial(held.entries_since, known.revision - 1)
             plan = self._caught_up(known, last, tail)
-            kept = []
+            receipts = []
             for key in keys:
                 receipt = yield partial(held.receipt, key)
-                kept.append(receipt)
+                receipts.append(receipt)
             journal: Journal | int = ()
             # A session computes what it knows from the journal, so it needs the journal even if
             # every call is a repeated one.
-            is_needed = not kept or with_repeats or not all(kept)
+            is_needed = not receipts or with_repeats or not all(receipts)
             if is_needed and since(plan, None) is not None:
                 journal = yield from self._tail(
                     since, plan, lambda after: partial(held.entries_since, after), read, most
@@ -1028,7 +1028,7 @@ class Transactions(Generic[S]):
             # All users of the plan share the store's clock. If the program has passed a clock, that
             # one is used instead.
             at = (yield held.now) if self._clock is utc_now else in_utc(self._clock())
-            done = attempt(plan, journal, at, *([tuple(kept)] if keys else []))
+            done = attempt(plan, journal, at, *([tuple(receipts)] if keys else []))
             revision = plan.revision
             for append in done.appends:
                 signed = {"key": append.key, "answer": append.answer} if append.key else {}
