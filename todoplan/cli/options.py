@@ -142,8 +142,8 @@ def _due(given: str) -> Any:
         return ""  # removes the date
     if (day := _day(word)) is not None:
         return day
-    if found := re.fullmatch(r"(\d{1,4})\s*([dw])", word):
-        return today() + timedelta(days=int(found[1]) * (7 if found[2] == "w" else 1))
+    if ahead := re.fullmatch(r"(\d{1,4})\s*([dw])", word):
+        return today() + timedelta(days=int(ahead[1]) * (7 if ahead[2] == "w" else 1))
     try:
         return date.fromisoformat(word)
     except ValueError:

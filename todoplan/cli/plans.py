@@ -388,18 +388,18 @@ def ids_of_arguments(given: Iterable[str]) -> tuple[str, ...]:
     Raises:
         ReadError: a range is too wide, or begins with the larger id.
     """
-    found: dict[str, None] = {}
+    ids: dict[str, None] = {}
     for part in (part.strip() for one in given for part in one.split(",")):
         ends = _RANGE.fullmatch(part)
         if ends is None:
-            found[id_of(part)] = None
+            ids[id_of(part)] = None
             continue
         first, last = int(ends[1]), int(ends[2])
         if not first <= last < first + _WIDEST:
             msg = f"{part!r} is no range of at most {_WIDEST} ids, the smaller first, such as 2-4"
             raise ReadError(msg)
-        found.update(dict.fromkeys(map(str, range(first, last + 1))))
-    return tuple(found)
+        ids.update(dict.fromkeys(map(str, range(first, last + 1))))
+    return tuple(ids)
 
 
 # -------- edits --------

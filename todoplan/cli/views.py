@@ -248,16 +248,16 @@ def _row(
     yield from hanging(head, (cut(phrase, left) for phrase in phrases))
 
 
-def difference_lines(found: Iterable[Difference]) -> Iterator[Text]:
+def difference_lines(changed: Iterable[Difference]) -> Iterator[Text]:
     """Yield a line for each task that was added, removed or changed, with its changed fields."""
     empty = True
-    for each in found:
+    for change in changed:
         empty = False
-        sign = "+" if each.was is None else "-" if each.now is None else "~"
-        notes = _fields(each.was, each.now) if each.was and each.now else ()
-        changes = f": {'; '.join(notes)}" if notes else ""
-        subject = clip(one_line(each.task.subject), _VALUE)
-        yield Text(f"  {sign} #{each.task.id} {subject}{changes}", _COLOURS[sign])
+        sign = "+" if change.was is None else "-" if change.now is None else "~"
+        notes = _fields(change.was, change.now) if change.was and change.now else ()
+        fields = f": {'; '.join(notes)}" if notes else ""
+        subject = clip(one_line(change.task.subject), _VALUE)
+        yield Text(f"  {sign} #{change.task.id} {subject}{fields}", _COLOURS[sign])
     if empty:
         yield Text("  no difference")
 
@@ -331,12 +331,12 @@ def diff(
     if not oldest <= first <= end <= last:
         msg = f"revisions {first} to {end} were given; the journal has {oldest} to {last}"
         raise ReadError(msg)
-    found = differences(_at(journal, first), _at(journal, end))
+    changes = differences(_at(journal, first), _at(journal, end))
     if as_json:
-        tasks = list(map(_difference_data, found))
+        tasks = list(map(_difference_data, changes))
         write_document(screen, "diff", plan=plan_id, since=first, until=end, tasks=tasks)
         return
-    screen.show((Text(f"revision {first} to {end}", "bold"), *difference_lines(found)))
+    screen.show((Text(f"revision {first} to {end}", "bold"), *difference_lines(changes)))
 
 
 def show_drift(place: Place, screen: Screen, *, as_json: bool = False) -> None:
@@ -347,21 +347,21 @@ def show_drift(place: Place, screen: Screen, *, as_json: bool = False) -> None:
     if plan.approved is None:
         msg = "nobody has approved this plan yet: `todoplan approve` approves its current state"
         raise ReadError(msg, plan=plan_id)
-    found = drift(plan, journal)
+    changes = drift(plan, journal)
     if as_json:
         write_document(
             screen,
             "drift",
             plan=plan_id,
             revision=plan.revision,
-            approved=write_fields(found.approval),
+            approved=write_fields(changes.approval),
             tasks=[
                 {**_difference_data(each), "fields": list(Drift.fields(each)), "actor": each.actor}
-                for each in (*found.came, *found.went, *found.changed)
+                for each in (*changes.came, *changes.went, *changes.changed)
             ],
         )
         return
-    screen.show(drift_to_text(found).split("\n"))
+    screen.show(drift_to_text(changes).split("\n"))
 
 
 def _difference_data(each: Any) -> dict[str, Any]:

@@ -203,8 +203,8 @@ def canonical_tool(name: str) -> str | None:
     `-`.
     """
     plain = _PREFIX.sub("", name)
-    if found := _KNOWN.get(_bare(plain)):
-        return found
+    if known := _KNOWN.get(_bare(plain)):
+        return known
     if plain.startswith("mcp_"):
         # The end of the server's name is ambiguous.
         parts = plain.split("_")[2 : 2 + _MOST_PARTS]
@@ -270,11 +270,11 @@ def checklist(text: str) -> list[dict[str, str]] | None:
     Goose has headings between the items, which are skipped.
     """
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    found = [CHECK.fullmatch(line) for line in lines]
-    if not found or not all(found):
+    matches = [CHECK.fullmatch(line) for line in lines]
+    if not matches or not all(matches):
         return None
     return [
         {"content": one["text"].rstrip(), "status": _MARKS.get(one["mark"], one["mark"])}
-        for one in found
+        for one in matches
         if one
     ]

@@ -158,9 +158,9 @@ def count_recording(replay: Replay) -> RecordingCounts:
         outcomes[step.outcome] += 1
         calls_with.update({finding.code for finding in step.findings})
         chars += step.chars
-    found = Counter(finding.code for finding in replay.findings)
+    by_code = Counter(finding.code for finding in replay.findings)
     if replay.bad_lines:
-        found["bad_line"] = replay.bad_lines  # only the first hundred are kept as findings
+        by_code["bad_line"] = replay.bad_lines  # only the first hundred are kept as findings
     sizes = tuple(size for lane in replay.lanes for size in lane.plans)
     return RecordingCounts(
         file=replay.file,
@@ -177,7 +177,7 @@ def count_recording(replay: Replay) -> RecordingCounts:
         total=sum(lane.plan.counts.total for lane in replay.lanes),
         first=first,
         last=last,
-        findings=Counter(dict(sorted(found.items()))),
+        findings=Counter(dict(sorted(by_code.items()))),
         calls_with=calls_with,
         sizes=sizes,
     )
@@ -200,9 +200,9 @@ class Stats:
 
     def __init__(self, counted: Sequence[RecordingCounts]) -> None:
         self.counted = counted
-        self.sizes = [size for each in counted for size in each.sizes]
+        self.sizes = [size for counts in counted for size in counts.sizes]
         summed = ("calls", "updates", "reads", "failed", "chars", "bad_lines")
-        sums = {name: sum(getattr(each, name) for each in counted) for name in summed}
+        sums = {name: sum(getattr(counts, name) for counts in counted) for name in summed}
         self.calls, self.chars = sums["calls"], sums["chars"]
         # `median` and `largest` are those of the plans' largest lengths.
         self.totals: dict[str, float] = {
@@ -212,9 +212,9 @@ class Stats:
             "largest": max(self.sizes, default=0),
             **sums,
         }
-        count = sum((each.findings for each in counted), Counter[str]())
-        with_it = sum((each.calls_with for each in counted), Counter[str]())
-        recordings = Counter(code for each in counted for code in each.findings)
+        count = sum((counts.findings for counts in counted), Counter[str]())
+        with_it = sum((counts.calls_with for counts in counted), Counter[str]())
+        recordings = Counter(code for counts in counted for code in counts.findings)
         # The frequency of each finding. `calls` may be 0, because some findings belong to a
         # recording and not to a call.
         self.shares: list[dict[str, Any]] = [
@@ -237,13 +237,20 @@ class Stats:
         """
         yield "recording", *_HEAD
         rows = [
-            (each.plans, each.calls, each.updates, each.failed, each.findings.total(), each.chars)
-            for each in self.counted
+            (
+                counts.plans,
+                counts.calls,
+                counts.updates,
+                counts.failed,
+                counts.findings.total(),
+                counts.chars,
+            )
+            for counts in self.counted
         ]
-        for each, row in zip(self.counted, rows, strict=True):
-            yield one_line(each.file), f"{each.done}/{each.total}", *map(str, row)
-        done = sum(each.done for each in self.counted)
-        total = sum(each.total for each in self.counted)
+        for counts, row in zip(self.counted, rows, strict=True):
+            yield one_line(counts.file), f"{counts.done}/{counts.total}", *map(str, row)
+        done = sum(counts.done for counts in self.counted)
+        total = sum(counts.total for counts in self.counted)
         sums = map(sum, zip(*rows, strict=True))
         yield f"total of {len(self.counted)}", f"{done}/{total}", *map(str, sums)
 
@@ -289,12 +296,12 @@ class Stats:
         body = [element("h1", _TITLE), table(self.recording_rows())]
         if self.shares:
             body += [element("h2", "Findings"), table(self.finding_rows())]
-        if found := [
+        if bar_rows := [
             (share["code"], share["calls"], percent(share["calls"], self.calls))
             for share in self.shares
             if share["calls"]
         ]:
-            body.append(bars("Findings, by the share of calls", found))
+            body.append(bars("Findings, by the share of calls", bar_rows))
         if self.sizes:
             body.append(bars("Plans, by their largest length", sizes(self.sizes)))
         if self.averages:
@@ -310,11 +317,11 @@ class Stats:
             "policy": policy,
             "recordings": [
                 {
-                    **attrs.asdict(each, filter=without),
-                    "first": each.first and each.first.isoformat(),
-                    "last": each.last and each.last.isoformat(),
+                    **attrs.asdict(counts, filter=without),
+                    "first": counts.first and counts.first.isoformat(),
+                    "last": counts.last and counts.last.isoformat(),
                 }
-                for each in self.counted
+                for counts in self.counted
             ],
             "totals": self.totals,
             "findings": self.shares,
@@ -341,14 +348,14 @@ def stats(
     run.replay_all(inputs, lambda replay: counted.append(count_recording(replay)))
     if sort:
         counted.sort(key=SORTS[sort])
-    found = Stats(counted)
+    numbers = Stats(counted)
     if output.as_json:
-        screen.write(found.to_json(policy, run))
+        screen.write(numbers.to_json(policy, run))
     elif counted and output.html:
-        save_page(found.to_page(run), output.html, run)
+        save_page(numbers.to_page(run), output.html, run)
     elif counted and output.as_markdown:
-        screen.write("".join(f"{row}\n" for row in found.to_markdown()))
+        screen.write("".join(f"{row}\n" for row in numbers.to_markdown()))
     elif counted:
-        screen.show(found.to_text(screen.width))
+        screen.show(numbers.to_text(screen.width))
         screen.show(skipped_lines(run.skipped))
     return run.exit_code

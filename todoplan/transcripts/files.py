@@ -63,8 +63,8 @@ def tool_calls(script: str) -> Iterator[tuple[str, Mapping[str, Any] | str]]:
     The argument is a mapping if it is an object literal of plain values, else its source text.
     """
     end = 0
-    while found := _CALL.search(script, end):
-        start, depth, end = found.end(), 1, len(script)
+    while call := _CALL.search(script, end):
+        start, depth, end = call.end(), 1, len(script)
         for part in _BRACKET.finditer(script, start):
             depth += (part[0] in "([{") - (part[0] in ")]}")
             if not depth:
@@ -76,7 +76,7 @@ def tool_calls(script: str) -> Iterator[tuple[str, Mapping[str, Any] | str]]:
         except NotJsonError:
             values = []
         is_literal = values and isinstance(values[0], dict)
-        yield found[1], values[0] if is_literal else source
+        yield call[1], values[0] if is_literal else source
 
 
 def _as_json(token: re.Match[str]) -> str:
@@ -769,11 +769,11 @@ def blocks(
     truncates a block, a `BadLine` follows it.
     """
     label, begun, lines, size, fenced = "", 0, list[str](), 0, False
-    for found in text_lines(source):
-        if isinstance(found, BadLine):
-            yield found
+    for line in text_lines(source):
+        if isinstance(line, BadLine):
+            yield line
             continue
-        number, text = found
+        number, text = line
         if fenced and not text.startswith(_FENCE):
             if wanted(label) and size <= _LARGEST:
                 lines.append(text)

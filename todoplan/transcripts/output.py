@@ -169,15 +169,15 @@ def _not_understood(replay: Replay, path: Path | None) -> str:
 
 def planning_names(path: Path) -> tuple[str, ...]:
     """Return the tool names, anywhere in a file's JSON, that only a planning tool would have."""
-    found: dict[str, None] = {}
+    tools: dict[str, None] = {}
     # The replay has already reported a file that cannot be read.
     with suppress(ReadError), Source(path).open() as stream:
         end = b""
         while piece := stream.read(_PIECE):
             names = (name.decode() for name in _NAMED.findall(end + piece))
-            found.update(dict.fromkeys(filter(_UNMISTAKABLE.search, names)))
+            tools.update(dict.fromkeys(filter(_UNMISTAKABLE.search, names)))
             end = piece[-200:]
-    return tuple(found)[:_SHOWN_NAMES]
+    return tuple(tools)[:_SHOWN_NAMES]
 
 
 @attrs.frozen
@@ -203,31 +203,31 @@ class Run:
     def replay_all(self, inputs: Iterable[Input], each: Callable[[Replay], None]) -> None:
         """Replay the files in order. Pass each replay to the function `each`, which consumes it."""
         # All names are needed first, because the progress bar needs the sum of the sizes.
-        found = tuple(inputs)
-        sizes = [source.size for source in found]
+        sources = tuple(inputs)
+        sizes = [source.size for source in sources]
         with self.screen.ticker(sum(sizes)) as ticker:
             reached = 0
-            for source, size in zip(found, sizes, strict=True):
+            for source, size in zip(sources, sizes, strict=True):
                 replay = self._opened(source, ticker.add)
                 if replay is not None:
                     self.consume(replay, each, source.path)
                 # A file that was abandoned counts as read, or the bar would never be full.
                 reached += size
                 ticker.reach(reached)
-        if len(found) == len(self.skipped):
-            what = "no file there is a recording" if found else "no file that may be one"
+        if len(sources) == len(self.skipped):
+            what = "no file there is a recording" if sources else "no file that may be one"
             self.fail("", f"nothing to read: {what}")
 
     def replay_together(self, inputs: Iterable[Input], each: Callable[[Replay], None]) -> None:
         """Replay the recordings among the files as one, and call `each` with that replay."""
         # Each file is first opened alone, so that files that are not recordings are skipped or
         # reported as usual.
-        found = [one for one in inputs if self._opened(one, lambda _: None) is not None]
-        if not found:
+        sources = [one for one in inputs if self._opened(one, lambda _: None) is not None]
+        if not sources:
             self.fail("", "nothing to read: no file there is a recording")
             return
-        label = ", ".join(source.label for source in found)
-        paths = [source.path for source in found]
+        label = ", ".join(source.label for source in sources)
+        paths = [source.path for source in sources]
         replay = replay_together(label, paths, policy=self.policy, dialect=self.dialect)
         self.consume(replay, each, paths[0])
 
@@ -431,10 +431,10 @@ def groups(findings: Iterable[Finding], bad_lines: int) -> tuple[Group, ...]:
     return tuple(sorted(made, key=lambda group: group.mark != "!!"))
 
 
-def recording_summary(found: tuple[Group, ...]) -> str:
+def recording_summary(grouped: tuple[Group, ...]) -> str:
     """Return the numbers of errors and warnings, such as "1 error, 3 warnings"."""
-    errors = sum(group.count for group in found if group.mark == "!!")
-    warnings = sum(group.count for group in found) - errors
+    errors = sum(group.count for group in grouped if group.mark == "!!")
+    warnings = sum(group.count for group in grouped) - errors
     counts = plural(errors, "error"), plural(warnings, "warning")
     return ", ".join(text for text in counts if not text.startswith("0 "))
 
@@ -555,14 +555,14 @@ class TextPrinter:
                 shown = ", ".join(f"#{task_id} {_duration(spent[task_id])}" for task_id in spent)
                 yield from hanging(Text("  took "), wrapped(shown, room(7, width)))
             yield Text()
-        found = groups(replay.findings, replay.bad_lines)
+        grouped = groups(replay.findings, replay.bad_lines)
         if note := caveat(replay):
             yield from hanging(Text(), wrapped(note, room(0, width)))
-        elif not found:
+        elif not grouped:
             yield Text("No findings")
-        if found:
-            yield Text(f"Findings: {recording_summary(found)}", "bold")
-        for group in found:
+        if grouped:
+            yield Text(f"Findings: {recording_summary(grouped)}", "bold")
+        for group in grouped:
             mark = f"  {group.mark:2} ", MARK_COLOURS[group.mark]
             yield Text.assemble(mark, (one_line(group.code), "bold"), (f" {group.count}", "dim"))
             for finding in group.shown:
@@ -697,10 +697,10 @@ class MarkdownPrinter:
         for lane in replay.lanes:
             name = f" of {escaped(lane.name)}" if len(replay.lanes) > 1 else ""
             yield from (f"### Plan at the end{name}", "", to_markdown(lane.plan), "")
-        found = groups(replay.findings, replay.bad_lines)
-        notes = filter(None, (escaped(caveat(replay)), recording_summary(found)))
+        grouped = groups(replay.findings, replay.bad_lines)
+        notes = filter(None, (escaped(caveat(replay)), recording_summary(grouped)))
         yield from ("### Findings", "", "\n\n".join(notes) or "none", "")
-        for group in found:
+        for group in grouped:
             severity = "error" if group.mark == "!!" else "warning"
             yield from (f"**{escaped(group.code)}** ({severity}, {group.count})", "")
             for finding in group.shown:
@@ -904,11 +904,11 @@ class HtmlPrinter:
             if id(finding) not in of_calls
         ]
         about = plural(replay.calls, "change") if self.by_revision else headline(replay)
-        found = recording_summary(groups(replay.findings, replay.bad_lines))
+        numbers = recording_summary(groups(replay.findings, replay.bad_lines))
         parts = [
             element("h1", replay.file),
             element("p", about, class_="quiet"),
-            element("p", caveat(replay) or f"Findings: {found or 'none'}"),
+            element("p", caveat(replay) or f"Findings: {numbers or 'none'}"),
         ]
         for lane in replay.lanes:
             name = f" of {lane.name}" if len(replay.lanes) > 1 else ""

@@ -322,48 +322,48 @@ def meaning(plan: Plan, command: WriteTodos) -> tuple[WriteTodos, bool]:
     Return the list with the ids of the matched tasks, and whether it begins a new plan.
     """
     tasks, todos = list(plan), command.todos
-    found: list[Task | None] = [None] * len(todos)
+    matches: list[Task | None] = [None] * len(todos)
     # Equal texts are matched first, as in a live plan (law 8 in the guide `architecture`).
     for key in (str, normalised):
         same: defaultdict[str, deque[Task]] = defaultdict(deque)
-        taken = {task.id for task in found if task}
+        taken = {task.id for task in matches if task}
         for task in tasks:
             if task.id not in taken:
                 same[key(task.subject)].append(task)
         for index, todo in enumerate(todos):
-            if found[index] is None and (alike := same.get(key(todo.content))):
+            if matches[index] is None and (alike := same.get(key(todo.content))):
                 # Lines with the same text are matched in order.
-                found[index] = alike.popleft()
-    same_texts = any(found)
-    _reworded(tasks, todos, found)
-    kept = sum(task is not None for task in found)
+                matches[index] = alike.popleft()
+    same_texts = any(matches)
+    _reworded(tasks, todos, matches)
+    kept = sum(task is not None for task in matches)
     # A few matches do not show that the plan is the same: a finished list and a new one often share
     # a line, such as "Run the tests", and two unrelated lists may have similar lines.
     most = min(len(tasks), len(todos))
     may_begin = not same_texts or not open_tasks(plan)
     begins = most > 0 and may_begin and 2 * kept < most
     if begins:
-        found = [None] * len(todos)
+        matches = [None] * len(todos)
     written = tuple(
         attrs.evolve(todo, id=task.id if task else None)
-        for todo, task in zip(todos, found, strict=True)
+        for todo, task in zip(todos, matches, strict=True)
     )
     return attrs.evolve(command, todos=written), begins
 
 
-def _reworded(tasks: Sequence[Task], todos: Sequence[Todo], found: list[Task | None]) -> None:
+def _reworded(tasks: Sequence[Task], todos: Sequence[Todo], matches: list[Task | None]) -> None:
     """
-    Match lines to tasks with similar texts, and store the matches in `found`.
+    Match lines to tasks with similar texts, and store the matches in `matches`.
 
-    Only lines that have no task in `found` are matched, and only tasks that are not in it.
+    Only lines that have no task in `matches` are matched, and only tasks that are not in it.
     """
-    taken = {task.id for task in found if task}
+    taken = {task.id for task in matches if task}
     left = [(place, task) for place, task in enumerate(tasks) if task.id not in taken]
-    new = [(index, todo) for index, todo in enumerate(todos) if found[index] is None]
+    new = [(index, todo) for index, todo in enumerate(todos) if matches[index] is None]
     if not left or not new or len(left) * len(new) > _MOST_PAIRS:
         return
     places = {task.id: place for place, task in enumerate(tasks)}
-    anchors = [-1 if task is None else places[task.id] for task in found]
+    anchors = [-1 if task is None else places[task.id] for task in matches]
     before_task = [*_neighbours(places[one.id] if one.id in taken else -1 for one in tasks)]
     before_todo = [*_neighbours(anchors)]
     pairs: list[tuple[float, int, int, int]] = []
@@ -379,9 +379,9 @@ def _reworded(tasks: Sequence[Task], todos: Sequence[Todo], found: list[Task | N
                 pairs.append((_PER_LINE * away - score, away, index, place))
     used: set[int] = set()
     for _, _, index, place in sorted(pairs):
-        if found[index] is None and place not in used:
+        if matches[index] is None and place not in used:
             used.add(place)
-            found[index] = tasks[place]
+            matches[index] = tasks[place]
 
 
 def _neighbours(anchors: Iterable[int]) -> Iterator[int]:

@@ -54,14 +54,14 @@ class SpanPrinter:
                     "todoplan.dialect": replay.dialect,
                 }
                 root = self._tracer.start_span("invoke_agent", attributes=known, start_time=at)
-            found = tuple(dict.fromkeys(finding.code for finding in step.findings))
+            codes = tuple(dict.fromkeys(finding.code for finding in step.findings))
             call = PlanningCall(
                 step.tool,
                 step.plan,
                 step.events,
                 is_error=step.outcome == "refused",
-                problems=tuple(code for code in found if code in _REFUSED),
-                warnings=tuple(code for code in found if code not in _REFUSED),
+                problems=tuple(code for code in codes if code in _REFUSED),
+                warnings=tuple(code for code in codes if code not in _REFUSED),
                 actor=None if step.actor == MAIN_LANE else step.actor,
                 began=at,
                 ended=at,

@@ -289,10 +289,10 @@ def ids_under(field: bytes) -> Callable[[bytes], list[bytes]]:
 
 
 def each(
-    found: Iterable[Record | BadLine], of_record: Callable[[Record], Iterable[_Of]]
+    read_records: Iterable[Record | BadLine], of_record: Callable[[Record], Iterable[_Of]]
 ) -> Iterator[_Of | BadLine]:
     """Yield the results of `of_record` for each record. Bad lines are yielded unchanged."""
-    for record in found:
+    for record in read_records:
         if isinstance(record, BadLine):
             yield record
         else:
@@ -708,7 +708,7 @@ def chat_message(record: Record) -> tuple[Message]:
 
 
 def conversation(
-    found: Iterable[Record | BadLine],
+    read_records: Iterable[Record | BadLine],
     messages_of: Callable[[Record], Iterable[Message]] = chat_message,
     unanswered: CallResult | None = None,
 ) -> Iterator[Signal]:
@@ -720,7 +720,7 @@ def conversation(
     """
     asked: list[_Asked] = []
     numbers = count(1)
-    for message in each(found, messages_of):
+    for message in each(read_records, messages_of):
         if isinstance(message, BadLine):
             yield message
             continue

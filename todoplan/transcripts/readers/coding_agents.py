@@ -446,10 +446,10 @@ def _executed(database: sqlite3.Connection, call: PlanningCall, *, refused: bool
 def _rows(database: sqlite3.Connection) -> list[dict[str, str]]:
     # The limit of steps for recorded queries must not stop our own query.
     database.set_progress_handler(None, 0)
-    found = database.execute("SELECT id, title, status FROM todos ORDER BY rowid")
+    rows = database.execute("SELECT id, title, status FROM todos ORDER BY rowid")
     return [
         {"id": str(one), "content": str(title or one), "status": str(status)}
-        for one, title, status in found
+        for one, title, status in rows
     ]
 
 
@@ -800,10 +800,10 @@ class _SharedChat:
     def _label(self, line: str) -> str | None:
         if _TURN.match(line):
             self.turn += 1
-        elif found := _SUMMARY.match(line) or _TOOL_CALL.match(line):
+        elif heading := _SUMMARY.match(line) or _TOOL_CALL.match(line):
             self.number += 1
-            self.key, self.tool, self.failed = "", found["tool"], False
-            self.has_result = found.re is _SUMMARY
+            self.key, self.tool, self.failed = "", heading["tool"], False
+            self.has_result = heading.re is _SUMMARY
             if not self.has_result:
                 return self.tool
         elif "</details>" in line:
@@ -1006,8 +1006,8 @@ def atif(source: Source, _joiner: Joiner) -> Iterator[Signal]:
         aside = attrs.evolve(
             source, prefix="subagent_trajectories.item.steps.item", on_bytes=no_progress
         )
-        found = _Trajectory(0).signals(aside)
-        yield from (one for one in found if not isinstance(one, BadLine))
+        signals = _Trajectory(0).signals(aside)
+        yield from (one for one in signals if not isinstance(one, BadLine))
 
 
 # -------- kiro --------
@@ -1214,13 +1214,13 @@ _PRIORITY = re.compile(r"(\] )(?:\U0001f525|\U0001f321|\u2744)\ufe0f? ")
 def specstory(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of a Markdown file of SpecStory."""
     tool, begun, rows, fence, at = "", 0, list[str](), "", None
-    for found in chain(text_lines(source), [_END]):
-        if isinstance(found, BadLine):
-            yield found
+    for entry in chain(text_lines(source), [_END]):
+        if isinstance(entry, BadLine):
+            yield entry
             continue
-        number, line = found
+        number, line = entry
         mark = _FENCE.match(line)
-        if (fence or mark) and found is not _END:
+        if (fence or mark) and entry is not _END:
             # Old versions use fences of three backticks even around texts that contain such fences.
             closes = line.rstrip() == fence or (fence == "```" and line.startswith(_TOOL_ENDS))
             fence = "" if closes else fence or (mark[0] if mark else "")

@@ -322,14 +322,14 @@ def _spans(value: Fields) -> list[Fields]:
     """Return the spans of a record, which is a batch or a span, in the order of their start."""
     if "resourceSpans" not in value:
         return [value]
-    found = [
+    spans = [
         span
         for resource in mappings(value["resourceSpans"])
         for scope in mappings(resource.get("scopeSpans"))
         for span in mappings(scope.get("spans"))
     ]
     # Sorted because spans are exported in the order of their end.
-    return sorted(found, key=lambda span: _nanoseconds(span.get("startTimeUnixNano")))
+    return sorted(spans, key=lambda span: _nanoseconds(span.get("startTimeUnixNano")))
 
 
 def _nanoseconds(value: Any) -> int:
@@ -505,12 +505,12 @@ def _is_exchange(record: Fields) -> bool:
 def anthropic(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of messages of the Anthropic API, or of an HTTP log of it."""
     # HTTP logs have a whole conversation on each line, message lists one message.
-    found = records(source)
-    for one in found:
+    read_records = records(source)
+    for one in read_records:
         if isinstance(one, BadLine):
             yield one
             continue
-        rest: Iterable[Record | BadLine] = chain([one], found)
+        rest: Iterable[Record | BadLine] = chain([one], read_records)
         yield from each(rest, _Log().exchange) if _is_exchange(one.value) else conversation(rest)
 
 
