@@ -986,7 +986,7 @@ def _in_order(lines: Sequence[tuple[int, str, str]]) -> bool:
 # -------- values --------
 # Readers for each kind of field: they turn a JSON value into ours, with repairs and problems.
 #
-# Read `Findings` first: it collects repairs and problems while a call is read. Next come the
+# Begin with `Reading`, which collects repairs and problems while a call is read. Next come the
 # functions for waiting, as models express it: a status such as "on hold", a reason, or reasons by
 # task id. Waiting is a field of a task and not a status, so the two must be made consistent: a
 # waiting task is pending, and a closed task waits for nothing. Then come the readers and their
@@ -1001,9 +1001,9 @@ MOST_KEPT = 1_000
 
 
 @attrs.define
-class Findings:
+class Reading:
     """
-    The repairs and problems of a call.
+    The repairs and problems that were recorded while a call was read.
 
     `problems` keeps only the first problems; `faults` counts all of them.
     """
@@ -1074,9 +1074,9 @@ def _not_plain(*_: object, **__: object) -> Any:
     raise NotPlainError
 
 
-class Plain(Findings):
+class Plain(Reading):
     """
-    Findings for the first pass: every method raises `NotPlainError` instead of recording something.
+    A reading for the first pass: each method raises `NotPlainError` instead of recording something.
 
     The first pass reads values that nothing has validated. A reader calls one of these methods for
     every value that differs from the schema. So each value that a reader returns consists of plain
@@ -1097,50 +1097,50 @@ _WAIT_EXAMPLE = {"id": "why"}  # the description of the argument, as an object
 _WAITS_LEGAL = 'ids with what each waits for, such as {"3": "the answer of ann"}'
 
 
-def read_reason(value: Any, path: str, findings: Findings) -> Any:
+def read_reason(value: Any, path: str, reading: Reading) -> Any:
     """
     Read the reason why a task waits, from a key such as `needs`, which may contain ids instead.
     """
     if isinstance(value, str) and not all(map(id_of, ids_in(value))):
-        return findings.cleaned(value.strip(), path)
+        return reading.cleaned(value.strip(), path)
     # The value is no text, or consists of ids. Ids would mean edges, but a whole list has no edges,
     # and an edge is no reason for waiting.
-    findings.repair("ignored_key", path, path.rpartition(".")[2])
+    reading.repair("ignored_key", path, path.rpartition(".")[2])
     return MISSING
 
 
-def read_waits(value: Any, path: str, findings: Findings) -> Any:
+def read_waits(value: Any, path: str, reading: Reading) -> Any:
     """
     Read the reasons why tasks wait, as pairs of an id and a reason; "" ends the wait.
 
     The accepted forms are {"3": "why"}, "3 why", [{"id": 3, "for": "why"}], and lists of these.
     """
-    decoded = findings.decoded(value, path, expected=True)
+    decoded = reading.decoded(value, path, expected=True)
     if decoded is MISSING:
         return MISSING
     if isinstance(decoded, Mapping) and (
         decoded == _WAIT_EXAMPLE or decoded.get("type") == "object"
     ):
         # Small models send the schema of an argument as its value if they do not need the argument.
-        findings.repair("ignored_key", path, path)
+        reading.repair("ignored_key", path, path)
         return MISSING
     if isinstance(decoded, Mapping) and not _ID_KEYS & set(map(folded, decoded)):
         pairs = list(decoded.items())
     else:
         listed = decoded if isinstance(decoded, list | tuple) else [decoded]
         pairs = [_wait_in(part) for part in listed]
-        findings.repair("waits", path, value)
-    if len(pairs) > findings.limits.items:
-        return findings.refuse("too_many", path, len(pairs), str(findings.limits.items))
+        reading.repair("waits", path, value)
+    if len(pairs) > reading.limits.items:
+        return reading.refuse("too_many", path, len(pairs), str(reading.limits.items))
     waits: dict[str, str] = {}
     for key, reason in pairs:
         task_id = id_of(key)
         if task_id is None or not isinstance(reason, str | None):
-            findings.refuse("bad_id" if task_id is None else "wrong_type", path, key, _WAITS_LEGAL)
+            reading.refuse("bad_id" if task_id is None else "wrong_type", path, key, _WAITS_LEGAL)
         elif task_id in waits:
-            findings.refuse("duplicate_key", path, task_id)
+            reading.refuse("duplicate_key", path, task_id)
         else:
-            waits[task_id] = findings.cleaned((reason or "").strip(), path)
+            waits[task_id] = reading.cleaned((reason or "").strip(), path)
     return tuple(waits.items())
 
 
@@ -1156,7 +1156,7 @@ def _wait_in(part: Any) -> tuple[Any, Any]:
     return (ids[0], reasons[0]) if ids and reasons else (None, part)
 
 
-def settle_wait(values: dict[str, Any], paths: Mapping[str, str], findings: Findings) -> None:
+def settle_wait(values: dict[str, Any], paths: Mapping[str, str], reading: Reading) -> None:
     """Make status and waiting agree: a waiting task is pending, and a closed task does not wait."""
     status = values.get("status")
     if isinstance(status, WaitingWord):
@@ -1165,23 +1165,23 @@ def settle_wait(values: dict[str, Any], paths: Mapping[str, str], findings: Find
         # wait, because completing a blocker would never end a wait.
         waits = "waiting" in paths and not (status.reason == BLOCKED and values.keys() & _EDGES)
         used = "pending and waiting" if waits else "pending"
-        findings.repair("word", paths["status"], status.word, used)
+        reading.repair("word", paths["status"], status.word, used)
         if waits:
             values["waiting"] = values.get("waiting") or status.reason
     elif status in {None, Status.PENDING} or not values["waiting"]:
         return
     elif status is Status.IN_PROGRESS:
-        findings.repair("word", paths["status"], status, "pending and waiting")
+        reading.repair("word", paths["status"], status, "pending and waiting")
         values["status"] = Status.PENDING
     else:
-        findings.repair("ignored_key", paths["waiting"], "waiting")
+        reading.repair("ignored_key", paths["waiting"], "waiting")
         del values["waiting"]
 
 
 _MOST_MINUTES = 1e9  # two thousand years
 _AT_THE_TOP = ABSENT | {"0", "root"}
 
-Reader = Callable[[Any, str, Findings], Any]
+Reader = Callable[[Any, str, Reading], Any]
 
 
 # Each reader first checks whether the value has exactly the schema's type, and not a subclass,
@@ -1189,16 +1189,16 @@ Reader = Callable[[Any, str, Findings], Any]
 # `Plain`).
 
 
-def _text(value: Any, path: str, findings: Findings) -> Any:
+def _text(value: Any, path: str, reading: Reading) -> Any:
     if type(value) is str and is_clean(value):
         return value
     # Never str(value): converting any value to text is how `null` became the task "None".
     if isinstance(value, int | float) and not isinstance(value, bool):
-        findings.repair("number_as_text", path, value, str(value))
+        reading.repair("number_as_text", path, value, str(value))
         return str(value)
     if not isinstance(value, str):
-        return findings.refuse("wrong_type", path, value, "a text")
-    return findings.cleaned(value, path)
+        return reading.refuse("wrong_type", path, value, "a text")
+    return reading.cleaned(value, path)
 
 
 def _word_reader(kind: Kind, code: str) -> Reader:
@@ -1209,37 +1209,37 @@ def _word_reader(kind: Kind, code: str) -> Reader:
     """
     exact, legal = EXACT_WORDS[kind], ", ".join(PUBLISHED[kind])
 
-    def read(value: Any, path: str, findings: Findings) -> Any:
+    def read(value: Any, path: str, reading: Reading) -> Any:
         if type(value) is str and value in exact:
             return exact[value]
         if not isinstance(value, str):
-            return findings.refuse("wrong_type", path, value, f"one of {legal}")
-        word = findings.cleaned(value, path)
-        if word is MISSING or _is_absent(word, path, findings):
+            return reading.refuse("wrong_type", path, value, f"one of {legal}")
+        word = reading.cleaned(value, path)
+        if word is MISSING or _is_absent(word, path, reading):
             return MISSING
         used = meaning_of(word, kind)
         if used is None:
-            return findings.refuse(code, path, word, legal)
+            return reading.refuse(code, path, word, legal)
         if isinstance(used, WaitingWord):  # `settle_wait` reports it
             return WaitingWord(used.reason, word)
-        _report(word, used, path, findings)
+        _report(word, used, path, reading)
         return used
 
     return read
 
 
-def _is_absent(word: str, path: str, findings: Findings) -> bool:
+def _is_absent(word: str, path: str, reading: Reading) -> bool:
     # Frameworks write Python's None as text into optional arguments (smolagents#1538). Titles are
     # not checked, since a title may be such a word.
     absent = word.strip().casefold() in ABSENT
     if absent:
-        findings.repair("absent_word", path, word)
+        reading.repair("absent_word", path, word)
     return absent
 
 
-def _report(word: str, used: str, path: str, findings: Findings) -> None:
+def _report(word: str, used: str, path: str, reading: Reading) -> None:
     if word != used:
-        findings.repair("word", path, word, str(used))
+        reading.repair("word", path, word, str(used))
 
 
 _PLAIN_ID = re.compile(f"[1-9][0-9]{{0,{MOST_DIGITS - 1}}}").fullmatch
@@ -1256,45 +1256,45 @@ def _plain_ref(value: Any) -> str | None:
 
 
 def _id(
-    value: Any, path: str, findings: Findings, plain: Callable[[Any], str | None] = _plain_id
+    value: Any, path: str, reading: Reading, plain: Callable[[Any], str | None] = _plain_id
 ) -> Any:
     task_id = plain(value)
     if task_id is not None:
         return task_id
-    word = findings.cleaned(value, path) if isinstance(value, str) else value
-    if isinstance(word, str) and _is_absent(word, path, findings):
+    word = reading.cleaned(value, path) if isinstance(value, str) else value
+    if isinstance(word, str) and _is_absent(word, path, reading):
         return MISSING
     task_id = None if word is MISSING else id_of(word)
     if task_id is None:
-        return findings.refuse("bad_id", path, value, 'an id such as "3"')
+        return reading.refuse("bad_id", path, value, 'an id such as "3"')
     if isinstance(word, str):
-        _report(word, task_id, path, findings)
+        _report(word, task_id, path, reading)
     return task_id
 
 
-def _own_id(value: Any, _path: str, _findings: Findings) -> Any:
+def _own_id(value: Any, _path: str, _reading: Reading) -> Any:
     """Read an id that the model chose itself, such as "2.1". The plan need not have such an id."""
     fits = isinstance(value, str | int | float) and not isinstance(value, bool)
     return str(value).strip() if fits else MISSING
 
 
-def _parent(value: Any, path: str, findings: Findings) -> Any:
+def _parent(value: Any, path: str, reading: Reading) -> Any:
     """Read the id or title of an entry's parent; "" means that the entry is at the top level."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return findings.refuse("wrong_type", path, value, "the id of an entry of the list")
+        return reading.refuse("wrong_type", path, value, "the id of an entry of the list")
     word = str(value).strip()
     return "" if word.casefold() in _AT_THE_TOP else word
 
 
 def _ids(
-    value: Any, path: str, findings: Findings, plain: Callable[[Any], str | None] = _plain_id
+    value: Any, path: str, reading: Reading, plain: Callable[[Any], str | None] = _plain_id
 ) -> Any:
     """Read a list of ids in any form: 7, "1, 2", [[7]], [{"id": 7}]; duplicates are removed."""
-    if type(value) is list and len(value) <= findings.limits.items:
+    if type(value) is list and len(value) <= reading.limits.items:
         ids = dict.fromkeys(map(plain, value))
         if None not in ids and len(ids) == len(value):
             return tuple(ids)
-    value = findings.decoded(value, path)
+    value = reading.decoded(value, path)
     if value is MISSING:
         return MISSING
     # If a part is no id, the call is refused. AgentScope drops unknown blockers, so the task starts
@@ -1302,18 +1302,18 @@ def _ids(
     listed = value
     if not isinstance(value, list | tuple):
         listed = ids_in(value) if isinstance(value, str) else [value]
-    if len(listed) > findings.limits.items:
-        return findings.refuse("too_many", path, len(listed), str(findings.limits.items))
+    if len(listed) > reading.limits.items:
+        return reading.refuse("too_many", path, len(listed), str(reading.limits.items))
     flat = [_single(part) for part in listed]
     if flat != list(listed) or listed is not value:
-        findings.repair("unwrapped", path, value)
-    read = (_id(part, f"{path}[{index}]", findings, plain) for index, part in enumerate(flat))
+        reading.repair("unwrapped", path, value)
+    read = (_id(part, f"{path}[{index}]", reading, plain) for index, part in enumerate(flat))
     known = [task_id for task_id in read if task_id is not MISSING]
     if not known and (listed or isinstance(value, str)):  # "none" means "not given", unlike []
         return MISSING
     once = tuple(dict.fromkeys(known))
     if len(once) < len(known):
-        findings.repair("repeated_id", path)
+        reading.repair("repeated_id", path)
     return once
 
 
@@ -1326,7 +1326,7 @@ def _single(part: Any) -> Any:
     return part
 
 
-def _minutes(value: Any, path: str, findings: Findings) -> Any:
+def _minutes(value: Any, path: str, reading: Reading) -> Any:
     if type(value) in (int, float) and 0 <= value < _MOST_MINUTES:
         return value
     sent = value
@@ -1338,18 +1338,18 @@ def _minutes(value: Any, path: str, findings: Findings) -> Any:
         except ValueError:
             value = None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        return findings.refuse("wrong_type", path, sent, "a number of minutes")
+        return reading.refuse("wrong_type", path, sent, "a number of minutes")
     if not 0 <= value < _MOST_MINUTES or not math.isfinite(value):
-        return findings.refuse("bad_number", path, sent, "minutes from 0 up")
-    findings.repair("word", path, sent, str(value))  # a number in range was returned above
+        return reading.refuse("bad_number", path, sent, "minutes from 0 up")
+    reading.repair("word", path, sent, str(value))  # a number in range was returned above
     return value
 
 
-def _date(value: Any, path: str, findings: Findings) -> Any:
+def _date(value: Any, path: str, reading: Reading) -> Any:
     """Read a date. If a time and a time zone follow the date, they are ignored."""
-    word = findings.cleaned(value, path) if isinstance(value, str) else value
+    word = reading.cleaned(value, path) if isinstance(value, str) else value
     if isinstance(word, str):
-        if _is_absent(word, path, findings):
+        if _is_absent(word, path, reading):
             return MISSING
         try:
             # The form is checked, since `fromisoformat` also accepts week dates.
@@ -1357,9 +1357,9 @@ def _date(value: Any, path: str, findings: Findings) -> Any:
         except ValueError:
             day = None
         if day is not None:
-            _report(word, day.isoformat(), path, findings)
+            _report(word, day.isoformat(), path, reading)
             return day
-    return findings.refuse("wrong_type", path, value, "a date such as 2026-12-31")
+    return reading.refuse("wrong_type", path, value, "a date such as 2026-12-31")
 
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.]+(Z|[+-][0-9:]+)?)?").fullmatch
@@ -1368,44 +1368,44 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.]+(Z|[+-][0-9:]+)?)?")
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False, "": False}
 
 
-def _flag(value: Any, path: str, findings: Findings) -> Any:
+def _flag(value: Any, path: str, reading: Reading) -> Any:
     if type(value) is bool:
         return value
     used = _FLAGS.get(quoted(value).casefold()) if isinstance(value, str | int) else None
     if used is None:
-        return findings.refuse("wrong_type", path, value, "true or false")
-    findings.repair("word", path, value, json.dumps(used))
+        return reading.refuse("wrong_type", path, value, "true or false")
+    reading.repair("word", path, value, json.dumps(used))
     return used
 
 
-def _as_sent(value: Any, _path: str, _findings: Findings) -> Any:
+def _as_sent(value: Any, _path: str, _reading: Reading) -> Any:
     """Return the value unchanged: it is read later, with the other values of the call."""
     return value
 
 
-def _metadata(value: Any, path: str, findings: Findings) -> Any:
-    metadata = findings.decoded(value, path, expected=True)
+def _metadata(value: Any, path: str, reading: Reading) -> Any:
+    metadata = reading.decoded(value, path, expected=True)
     if metadata is MISSING:
         return MISSING
     if not isinstance(metadata, Mapping):
-        return findings.refuse("wrong_type", path, value, "an object")
-    return _cleaned(metadata, path, findings)
+        return reading.refuse("wrong_type", path, value, "an object")
+    return _cleaned(metadata, path, reading)
 
 
-def _cleaned(value: Any, path: str, findings: Findings) -> Any:
+def _cleaned(value: Any, path: str, reading: Reading) -> Any:
     if isinstance(value, str):
-        return findings.cleaned(value, path)
+        return reading.cleaned(value, path)
     # No check of depth: `parse` allows at most `limits.depth` levels.
     if isinstance(value, list | tuple):
-        return [_cleaned(item, path, findings) for item in value]
+        return [_cleaned(item, path, reading) for item in value]
     if not isinstance(value, Mapping):
         return value
     cleaned: dict[str, Any] = {}
     for key, item in value.items():
-        kept = findings.cleaned(key, path)
+        kept = reading.cleaned(key, path)
         if kept in cleaned:  # two keys that differed in hidden characters
-            findings.refuse("conflicting_keys", path, key)
-        cleaned[kept] = _cleaned(item, path, findings)
+            reading.refuse("conflicting_keys", path, key)
+        cleaned[kept] = _cleaned(item, path, reading)
     return cleaned
 
 
@@ -1559,10 +1559,10 @@ _LEVELS = 3
 
 
 def arguments_in(
-    value: Any, fields: tuple[Field, ...], findings: Findings
+    value: Any, fields: tuple[Field, ...], reading: Reading
 ) -> Mapping[str, Any] | None:
     """Return a call's arguments by key, without any container, or `None` if they are refused."""
-    value = _unwrapped(value, fields, findings)
+    value = _unwrapped(value, fields, reading)
     # Missing arguments (agno#4604, hermes#112120) are read as an empty object, so that the error
     # names the required fields.
     if value is None or value is MISSING:
@@ -1575,15 +1575,15 @@ def arguments_in(
     if not isinstance(value, Mapping):
         listed = isinstance(value, list | tuple) or (isinstance(value, str) and checklist(value))
         if field is None or not listed:
-            findings.refuse("wrong_type", "arguments", value, "an object")
+            reading.refuse("wrong_type", "arguments", value, "an object")
             return None
-        findings.repair("bare_list", field.name)
+        reading.repair("bare_list", field.name)
         return {field.name: value}
     named = any(meant_by(key, fields)[0] for key in value)
     # A weak spelling alone ("description", strength 0) does not indicate an entry.
     if named or field is None or not any(meant_by(key, field.items)[1] > 0 for key in value):
         return value
-    findings.repair("bare_entry", field.name)
+    reading.repair("bare_entry", field.name)
     return {field.name: [value]}
 
 
@@ -1604,22 +1604,22 @@ def _are_titles(value: Any, fields: tuple[Field, ...]) -> bool:
     )
 
 
-def _unwrapped(value: Any, fields: tuple[Field, ...], findings: Findings) -> Any:
+def _unwrapped(value: Any, fields: tuple[Field, ...], reading: Reading) -> Any:
     """Remove up to three wrappers, such as {"arguments": {...}}, and return the arguments."""
     for _ in range(_LEVELS):
-        value = findings.decoded(value, "")
+        value = reading.decoded(value, "")
         key = _wrapper(value, fields)
         if key is None:
             return value
         # In {"arguments": {...}, "drop": [2]}, one half would be lost, so the call is refused.
         if isinstance(value[key], Mapping) and any(near != key for near in value.keys() - _NAMES):
-            return findings.refuse("wrapper_siblings", "arguments", key)
-        findings.repair("wrapper", "")
+            return reading.refuse("wrapper_siblings", "arguments", key)
+        reading.repair("wrapper", "")
         value = value[key]
-    value = findings.decoded(value, "")
+    value = reading.decoded(value, "")
     if _wrapper(value, fields) is None:
         return value
-    return findings.refuse("too_deep", "arguments", "", str(_LEVELS))
+    return reading.refuse("too_deep", "arguments", "", str(_LEVELS))
 
 
 def _wrapper(value: Any, fields: tuple[Field, ...]) -> str | None:
@@ -1639,7 +1639,7 @@ def _wrapper(value: Any, fields: tuple[Field, ...]) -> str | None:
     return None
 
 
-def entries_in(value: Any, field: Field, path: str, findings: Findings) -> Any:
+def entries_in(value: Any, field: Field, path: str, reading: Reading) -> Any:
     """
     Return the list of entries, or `MISSING` if the value is broken or is not a list.
 
@@ -1648,27 +1648,27 @@ def entries_in(value: Any, field: Field, path: str, findings: Findings) -> Any:
     JSON or Python list, or clearly a checklist: "null", "same as before" and "[object Object]" once
     became titles, and the rest of the plan was removed.
     """
-    value = findings.decoded(value, path)
+    value = reading.decoded(value, path)
     for _ in range(_LEVELS):
         if not isinstance(value, Mapping) or len(value) != 1:
             break
         ((key, inner),) = value.items()
         if meant_by(key, (field,))[0] is None:
             break
-        findings.repair("wrapper", path)
-        value = findings.decoded(inner, path)
+        reading.repair("wrapper", path)
+        value = reading.decoded(inner, path)
     if isinstance(value, str):
         lines = checklist(value)
         if lines is None and field.adds and _is_title(value):
-            findings.repair("bare_entry", path)
+            reading.repair("bare_entry", path)
             return [value]
         if lines is None:
-            return findings.refuse("no_list", path, value)
-        findings.repair("checklist", path)
+            return reading.refuse("no_list", path, value)
+        reading.repair("checklist", path)
         return lines
     if value is MISSING or isinstance(value, list | tuple):
         return value
-    findings.repair("bare_entry", path)
+    reading.repair("bare_entry", path)
     return [value]
 
 
@@ -1678,17 +1678,17 @@ def _is_title(text: str) -> bool:
     return bare.casefold() not in ABSENT and "\n" not in bare and not _ENCODED.match(bare)
 
 
-def entry_in(item: str | Line, field: Field, path: str, findings: Findings) -> Any:
+def entry_in(item: str | Line, field: Field, path: str, reading: Reading) -> Any:
     """Return the entry for a text in a list: a title, a line with a checkbox, or a JSON object."""
     title = field.items[0].name
     if isinstance(item, Line):
         return {title: item.title, **({"status": item.status} if item.status else {})}
     lines = checklist(item) or []
     if len(lines) == 1:
-        findings.repair("box", path)
-        return entry_in(lines[0], field, path, findings)
+        reading.repair("box", path)
+        return entry_in(lines[0], field, path, reading)
     # A title may begin with "[", so only texts that begin like an object are decoded.
-    spelled = findings.decoded(item, path) if item.lstrip().startswith("{") else item
+    spelled = reading.decoded(item, path) if item.lstrip().startswith("{") else item
     return {title: item} if isinstance(spelled, str) else spelled
 
 
@@ -1744,7 +1744,7 @@ def nests(field: Field) -> bool:
     return any(inner.kind is Kind.SUBTASKS for inner in field.items)
 
 
-def rows_in(listed: Sequence[Any], field: Field, path: str, findings: Findings) -> list[Row]:
+def rows_in(listed: Sequence[Any], field: Field, path: str, reading: Reading) -> list[Row]:
     """
     Return the entries of a list and of its nested lists, each read by the fields of an entry.
 
@@ -1773,16 +1773,16 @@ def rows_in(listed: Sequence[Any], field: Field, path: str, findings: Findings) 
             and len(lines := checklist(item) or ()) > 1
         ):
             # A whole checklist in one entry of a list, as in ["- [ ] a\n  - [ ] b"].
-            findings.repair("checklist", at)
+            reading.repair("checklist", at)
             open_lists.append(_List(enumerate(lines), at, here.outer))
-        elif len(rows) == findings.limits.items:
-            findings.refuse("too_many", path, f"over {len(rows)}", str(len(rows)))
+        elif len(rows) == reading.limits.items:
+            reading.refuse("too_many", path, f"over {len(rows)}", str(len(rows)))
             break
         else:
-            level, entry = _entry(item, field, at, findings)
+            level, entry = _entry(item, field, at, reading)
             if not isinstance(entry, Mapping):
                 if entry is not MISSING:
-                    findings.refuse("wrong_type", at, entry, "an object")
+                    reading.refuse("wrong_type", at, entry, "an object")
                 continue
             # A text with an odd level had a bullet: see `_entry`.
             bulleted = bulleted or (isinstance(item, str) and level % 2 == 1)
@@ -1792,33 +1792,33 @@ def rows_in(listed: Sequence[Any], field: Field, path: str, findings: Findings) 
             within = siblings[-1][1] if siblings else here.outer
             here.last = len(rows)
             siblings.append((level, here.last))
-            row = Row(at, _read_object(entry, field.items, f"{at}.", findings), within)
+            row = Row(at, _read_object(entry, field.items, f"{at}.", reading), within)
             rows.append(row)
             if inner := row.values.pop("subtasks", None):
-                inside = entries_in(inner, field, f"{at}.subtasks", findings)
+                inside = entries_in(inner, field, f"{at}.subtasks", reading)
                 if inside is not MISSING:
                     open_lists.append(_List(enumerate(inside), f"{at}.subtasks", here.last))
     if bulleted:
-        findings.repair("bullets", path)
+        reading.repair("bullets", path)
     return rows
 
 
-def _entry(item: Any, field: Field, at: str, findings: Findings) -> tuple[int, Any]:
+def _entry(item: Any, field: Field, at: str, reading: Reading) -> tuple[int, Any]:
     """Return the indentation of an entry's line, and the entry."""
     if isinstance(item, Line):
-        return item.level or 0, entry_in(item, field, at, findings)
+        return item.level or 0, entry_in(item, field, at, reading)
     if not isinstance(item, str):
         return 0, item
     if not nests(field) or "\n" in item.strip():
-        return 0, entry_in(item, field, at, findings)
+        return 0, entry_in(item, field, at, reading)
     level, bare = 2 * indentation(item), item.strip()
     # If entries are published as texts, a bullet indents a line by half a level.
     if bare.startswith(_BULLET) and sum(not inner.hidden for inner in field.items) == 1:
         level, bare = level + 1, bare.removeprefix(_BULLET).lstrip()
-    return level, entry_in(bare or item, field, at, findings)
+    return level, entry_in(bare or item, field, at, reading)
 
 
-def in_tree_order(rows: Sequence[Row], findings: Findings) -> list[dict[str, Any]]:
+def in_tree_order(rows: Sequence[Row], reading: Reading) -> list[dict[str, Any]]:
     """
     Return the values of the rows of a whole list, each row followed by the rows that it contains.
 
@@ -1843,7 +1843,7 @@ def in_tree_order(rows: Sequence[Row], findings: Findings) -> list[dict[str, Any
             container = named.get(parent, named.get(id_of(parent) or parent))
             if container is None or container == index:
                 known = ", ".join(islice(named, _MOST_NAMED))
-                findings.refuse("unknown_reference", f"{row.path}.parent", parent, known)
+                reading.refuse("unknown_reference", f"{row.path}.parent", parent, known)
             else:
                 row.within = container
         elif parent is not None:
@@ -1864,7 +1864,7 @@ def in_tree_order(rows: Sequence[Row], findings: Findings) -> list[dict[str, Any
     if below:
         # Rows whose parents form a cycle cannot be reached from a top-level row.
         lost = rows[min(chain.from_iterable(below.values()))]
-        findings.refuse("parent_circle", f"{lost.path}.parent", lost.values.get("content", ""))
+        reading.refuse("parent_circle", f"{lost.path}.parent", lost.values.get("content", ""))
     return lines
 
 
@@ -1880,7 +1880,7 @@ def _by_id(rows: Sequence[Row]) -> dict[str, int]:
     return named
 
 
-def settle_own_ids(rows: Sequence[Row], field: Field, findings: Findings) -> None:
+def settle_own_ids(rows: Sequence[Row], field: Field, reading: Reading) -> None:
     """
     Remove the ids that the model gave to new entries, and replace references to these ids.
 
@@ -1897,7 +1897,7 @@ def settle_own_ids(rows: Sequence[Row], field: Field, findings: Findings) -> Non
         if index is None:
             return reference
         used.add(index)
-        findings.repair("id", path, reference, f"#{index}")
+        reading.repair("id", path, reference, f"#{index}")
         return f"{BY_OWN_ID}{index}"
 
     for place, row in enumerate(rows if named else ()):
@@ -1915,7 +1915,7 @@ def settle_own_ids(rows: Sequence[Row], field: Field, findings: Findings) -> Non
             used.add(named[own])
     for index, row in enumerate(rows):
         if row.values.pop(OWN_ID, "") and index not in used:
-            findings.repair("ignored_key", f"{row.path}.{OWN_ID}", OWN_ID)
+            reading.repair("ignored_key", f"{row.path}.{OWN_ID}", OWN_ID)
         if row.within is not None:
             row.values[WITHIN] = row.within
 
@@ -1934,7 +1934,7 @@ def settle_own_ids(rows: Sequence[Row], field: Field, findings: Findings) -> Non
 # - Law 17: a guess about the container is reported as a repair (`GUESSES`), and such a call removes
 #   nothing.
 #
-# Values are read in up to two passes. The first pass uses `Plain` findings and the value as it was
+# Values are read in up to two passes. The first pass uses a `Plain` reading and the value as it was
 # sent; it is enough for calls that follow their schema, which are nearly all. At the first value
 # that is not plain, the call is read again, from the validated value; this second pass records
 # repairs and problems. The first pass reads a list without the paths that repairs need. If all
@@ -1994,10 +1994,10 @@ def careful_read(raw: object, fields: tuple[Field, ...], limits: InputLimits) ->
     if isinstance(parsed, Problem):
         # The problem from `parse` has the whole text; the model is shown 40 characters (`quoted`).
         return Intake({}, (), (attrs.evolve(parsed, seen=quoted(parsed.seen)),))
-    findings = Findings(limits, list(parsed.repairs))
-    arguments = arguments_in(parsed.value, fields, findings)
-    values = {} if arguments is None else _read_object(arguments, fields, "", findings)
-    return Intake(values, tuple(findings.repairs), tuple(findings.problems))
+    reading = Reading(limits, list(parsed.repairs))
+    arguments = arguments_in(parsed.value, fields, reading)
+    values = {} if arguments is None else _read_object(arguments, fields, "", reading)
+    return Intake(values, tuple(reading.repairs), tuple(reading.problems))
 
 
 class Table(NamedTuple):
@@ -2040,12 +2040,12 @@ _UNKNOWN = "", _not_plain
 _TEXTS = frozenset({Kind.LINE, Kind.TEXT})
 
 
-def _filled_text(value: Any, path: str, findings: Findings) -> Any:
-    text = _text(value, path, findings)
+def _filled_text(value: Any, path: str, reading: Reading) -> Any:
+    text = _text(value, path, reading)
     return text if text.strip() else _not_plain()
 
 
-def _plain_object(sent: dict[str, Any], table: Table, findings: Findings) -> dict[str, Any]:
+def _plain_object(sent: dict[str, Any], table: Table, reading: Reading) -> dict[str, Any]:
     readers, absent, clears = table.readers, 0, False
     values: dict[str, Any] = {}
     for key, value in sent.items():
@@ -2056,43 +2056,43 @@ def _plain_object(sent: dict[str, Any], table: Table, findings: Findings) -> dic
             absent += 1
             clears = key in table.clearing
         else:
-            values[target] = reader(value, "", findings)
+            values[target] = reader(value, "", reading)
     if (absent == 1 and clears) or not table.required <= values.keys():
         raise NotPlainError
     return values
 
 
 def _read_object(
-    sent: Mapping[str, Any], fields: tuple[Field, ...], prefix: str, findings: Findings
+    sent: Mapping[str, Any], fields: tuple[Field, ...], prefix: str, reading: Reading
 ) -> dict[str, Any]:
-    by_field = _by_field(sent, fields, prefix, findings)
+    by_field = _by_field(sent, fields, prefix, reading)
     values: dict[str, Any] = {}
     for field in fields:
         path = f"{prefix}{field.name}"
-        faults = findings.faults
+        faults = reading.faults
         used = value = by_field.get(field, MISSING)
         if value is MISSING:
             pass
         elif field.clears and (value is None or value == ""):
             used = None
         elif field.kind is Kind.ITEMS:
-            used = _entries(value, field, path, findings)
+            used = _entries(value, field, path, reading)
         else:
-            used = READERS[field.kind](value, path, findings)
+            used = READERS[field.kind](value, path, reading)
             if field.required and isinstance(used, str) and not used.strip():
-                used = findings.refuse("empty_text", path, value)
+                used = reading.refuse("empty_text", path, value)
         if used is not MISSING:
             values[field.target] = used
         # If the value of a field was refused, the field is not also reported as missing.
-        elif field.required and not field.lenient and findings.faults == faults:
-            findings.refuse("missing_field", path, "", field.name)
+        elif field.required and not field.lenient and reading.faults == faults:
+            reading.refuse("missing_field", path, "", field.name)
     if "waiting" in values or type(values.get("status")) is WaitingWord:
-        settle_wait(values, {field.target: prefix + field.name for field in fields}, findings)
+        settle_wait(values, {field.target: prefix + field.name for field in fields}, reading)
     return values
 
 
 def _by_field(
-    value: Mapping[str, Any], fields: tuple[Field, ...], prefix: str, findings: Findings
+    value: Mapping[str, Any], fields: tuple[Field, ...], prefix: str, reading: Reading
 ) -> dict[Field, Any]:
     """
     Return the value of each field.
@@ -2105,7 +2105,7 @@ def _by_field(
     for key, inner in value.items():
         field, strength = meant_by(key, fields)
         if field is None:
-            _unknown(key, fields, prefix, findings)
+            _unknown(key, fields, prefix, reading)
         elif inner is None:  # for an optional argument, `null` is "not given" (inspect_ai#1477)
             left_out.append(field)
         else:
@@ -2116,9 +2116,9 @@ def _by_field(
                 # Types are compared too, since True == 1 == 1.0.
                 same = type(old[2]) is type(new[2]) and old[2] == new[2]
                 if not same and kept[0] and not other[0]:
-                    findings.repair("ignored_key", f"{prefix}{quoted(other[1])}", other[1])
+                    reading.repair("ignored_key", f"{prefix}{quoted(other[1])}", other[1])
                 elif not same:
-                    findings.refuse("conflicting_keys", f"{prefix}{field.name}", new[1])
+                    reading.refuse("conflicting_keys", f"{prefix}{field.name}", new[1])
             chosen[field] = kept
     # In strict mode, a model sends `null` for each omitted argument. Only if there is a single
     # `null` does it mean a value.
@@ -2127,18 +2127,18 @@ def _by_field(
     return {field: inner for field, (_, _, inner) in chosen.items()}
 
 
-def _unknown(key: str, fields: tuple[Field, ...], prefix: str, findings: Findings) -> None:
+def _unknown(key: str, fields: tuple[Field, ...], prefix: str, reading: Reading) -> None:
     names = [field.name for field in fields if not field.hidden]
     path = f"{prefix}{quoted(key)}"
-    if findings.limits.strict:
-        findings.refuse("unknown_key", path, key, ", ".join(names) or "none")
+    if reading.limits.strict:
+        reading.refuse("unknown_key", path, key, ", ".join(names) or "none")
         return
     # An extra key is no fault (hermes#100979): refusing it would cost a turn although nothing is
     # lost. The search for a similar name is the slowest step of intake, and the reply names at most
     # three.
-    searched = len(findings.repairs) < _MOST_NEAR
+    searched = len(reading.repairs) < _MOST_NEAR
     near = get_close_matches(key[:_LONGEST_KEY], names, n=1) if searched else []
-    findings.repair("ignored_key", path, key, near[0] if near else "")
+    reading.repair("ignored_key", path, key, near[0] if near else "")
 
 
 def _plain_entries(field: Field) -> Reader:
@@ -2148,15 +2148,15 @@ def _plain_entries(field: Field) -> Reader:
     alone = title.kind is Kind.LINE and not table_of(tuple(others)).required
     make = dict if field.entry is None else fast_constructor(field.entry)
 
-    def read(listed: Any, _path: str, findings: Findings) -> Any:
-        if type(listed) is not list or len(listed) > findings.limits.items:
+    def read(listed: Any, _path: str, reading: Reading) -> Any:
+        if type(listed) is not list or len(listed) > reading.limits.items:
             raise NotPlainError
         if len(listed) > _FEW_ROWS and (entries := columns(listed)) is not None:
             return entries
         rows = []
         for item in listed:
             if type(item) is dict:
-                rows.append(make(**_plain_object(item, table, findings)))
+                rows.append(make(**_plain_object(item, table, reading)))
             elif type(item) is str and alone and _is_plain_title(item, field):
                 rows.append(make(**{title.target: item}))
             else:
@@ -2222,19 +2222,19 @@ def _column(field: Field, values: Sequence[Any]) -> Sequence[Any] | None:
     return None if field.required and not all(map(str.strip, values)) else values
 
 
-def _entries(value: Any, field: Field, path: str, findings: Findings) -> Any:
-    faults = findings.faults
-    listed = entries_in(value, field, path, findings)
+def _entries(value: Any, field: Field, path: str, reading: Reading) -> Any:
+    faults = reading.faults
+    listed = entries_in(value, field, path, reading)
     if listed is MISSING:
         return MISSING
-    if len(listed) > findings.limits.items:
-        return findings.refuse("too_many", path, len(listed), str(findings.limits.items))
-    rows = rows_in(listed, field, path, findings)
+    if len(listed) > reading.limits.items:
+        return reading.refuse("too_many", path, len(listed), str(reading.limits.items))
+    rows = rows_in(listed, field, path, reading)
     # A row with a fault may lack values that the class of entries requires; the call is refused
     # anyway.
-    if nests(field) and findings.faults == faults:
+    if nests(field) and reading.faults == faults:
         if field.entry:
-            lines = in_tree_order(rows, findings)
-            return [field.entry(**line) for line in lines if findings.faults == faults]
-        settle_own_ids(rows, field, findings)
+            lines = in_tree_order(rows, reading)
+            return [field.entry(**line) for line in lines if reading.faults == faults]
+        settle_own_ids(rows, field, reading)
     return [row.values for row in rows]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.dialogue.intake import MISSING, Findings, clean, is_clean, quoted, unleaked
+from todoplan.dialogue.intake import MISSING, Reading, clean, is_clean, quoted, unleaked
 
 anything = st.text(st.characters(exclude_categories=()), max_size=30)
 tags = st.sampled_from(["</invoke>", " ", "\n", "</parameter>", "x", "<b>", "</b>", "</invoke>"])
@@ -88,4 +88,4 @@ def test_values_are_named_as_json_names_them(value, shown):
 )
 def test_a_leaked_opening_tag(text, kept):
     """With a prefix or spaces too: a field was lost. Other tags are text."""
-    assert Findings().cleaned(text, "p") == kept
+    assert Reading().cleaned(text, "p") == kept

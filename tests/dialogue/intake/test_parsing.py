@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from todoplan.core.problems import Problem
 from todoplan.dialogue.intake import (
-    Findings,
     InputLimits,
     Parsed,
+    Reading,
     from_python,
     parse,
 )
@@ -76,9 +76,9 @@ def test_depth_is_counted_exactly(value, depth):
 )
 def test_only_lists_and_objects_are_unwrapped(value, levels):
     """Scalars within texts stay the texts they are; what begins like no structure is a text."""
-    findings = Findings()
-    assert findings.decoded(value, "p") == (value if levels is None else levels)
-    assert bool(findings.repairs) == (levels is not None)
+    reading = Reading()
+    assert reading.decoded(value, "p") == (value if levels is None else levels)
+    assert bool(reading.repairs) == (levels is not None)
 
 
 def test_a_limit_beyond_what_python_can_nest_is_kept_all_the_same():

@@ -12,10 +12,10 @@ from todoplan.dialogue.intake import (
     MOST_KEPT,
     MOST_TABLES,
     Field,
-    Findings,
     InputLimits,
     Intake,
     Kind,
+    Reading,
     Repair,
     arguments_in,
     find_field,
@@ -142,33 +142,33 @@ def test_no_two_fields_of_a_tool_claim_one_word(toolset):
 
 def test_an_expected_text_is_nothing_to_tell():
     """A JSON text where the schema asks for one is read silently; its own repairs are reported."""
-    findings = Findings()
-    assert findings.decoded("[1]", "p", expected=True) == [1]
-    assert findings.repairs == []
-    assert findings.decoded("[1,]", "p", expected=True) == [1]
-    assert findings.repairs == [Repair("trailing_comma", "p")]
-    assert findings.decoded("[1]", "p") == [1]
-    assert findings.repairs[-1] == Repair("json_text", "p")
+    reading = Reading()
+    assert reading.decoded("[1]", "p", expected=True) == [1]
+    assert reading.repairs == []
+    assert reading.decoded("[1,]", "p", expected=True) == [1]
+    assert reading.repairs == [Repair("trailing_comma", "p")]
+    assert reading.decoded("[1]", "p") == [1]
+    assert reading.repairs[-1] == Repair("json_text", "p")
 
 
 def test_repairs_and_faults_are_kept_in_order_and_no_more_than_so_many():
     """With what was seen, quoted. All faults are counted, so that what comes late looks unsound."""
-    findings = Findings()
-    findings.repair("word", "p", "a\n", "b")
-    assert findings.refuse("bad_id", "q", None, "an id") is MISSING
-    assert findings.decoded("[" * 33 + "]" * 33, "p") is MISSING
-    assert findings.decoded('{"a": ', "") is MISSING
-    assert findings.cleaned('<parameter name="x">', "q") is MISSING
-    assert findings.repairs == [Repair("word", "p", "a\\n", "b")]
-    assert findings.problems == [
+    reading = Reading()
+    reading.repair("word", "p", "a\n", "b")
+    assert reading.refuse("bad_id", "q", None, "an id") is MISSING
+    assert reading.decoded("[" * 33 + "]" * 33, "p") is MISSING
+    assert reading.decoded('{"a": ', "") is MISSING
+    assert reading.cleaned('<parameter name="x">', "q") is MISSING
+    assert reading.repairs == [Repair("word", "p", "a\\n", "b")]
+    assert reading.problems == [
         Problem("bad_id", (), "null", "an id", "q"),
         Problem("too_deep", (), "over 32 levels", "32", "p"),
         Problem("truncated", (), "", "", "arguments"),
         Problem("swallowed_field", (), '<parameter name="x">', "", "q"),
     ]
     for _ in range(MOST_KEPT):
-        findings.refuse("bad_id", "p")
-    assert (len(findings.problems), findings.faults) == (MOST_KEPT, MOST_KEPT + 4)
+        reading.refuse("bad_id", "p")
+    assert (len(reading.problems), reading.faults) == (MOST_KEPT, MOST_KEPT + 4)
 
 
 def test_every_guess_has_words():
@@ -189,19 +189,19 @@ wrappers = st.lists(st.sampled_from(["arguments", "input", "parameters", "args"]
 @given(valid(WRITE), wrappers)
 def test_wrapped_or_not_the_arguments_are_the_same(arguments, keys):
     """Up to three wrappers come off, and each is told."""
-    findings, wrapped = Findings(), arguments
+    reading, wrapped = Reading(), arguments
     for key in keys:
         wrapped = {"name": "write_todos", key: wrapped}
-    assert arguments_in(wrapped, WRITE, findings) == arguments
-    assert [repair.code for repair in findings.repairs] == ["wrapper"] * len(keys)
-    assert not findings.problems
+    assert arguments_in(wrapped, WRITE, reading) == arguments
+    assert [repair.code for repair in reading.repairs] == ["wrapper"] * len(keys)
+    assert not reading.problems
 
 
 def test_a_bare_list_is_adopted_only_where_it_can_mean_one_thing():
     """One list of entries takes it; of several the one that begins a plan, and only titles."""
-    assert arguments_in(["a"], WRITE, Findings()) == {"todos": ["a"]}
+    assert arguments_in(["a"], WRITE, Reading()) == {"todos": ["a"]}
     fields = LEAN.tools[0].fields
-    assert arguments_in(["a", "b"], fields, Findings()) == {"write": ["a", "b"]}
+    assert arguments_in(["a", "b"], fields, Reading()) == {"write": ["a", "b"]}
     for other in (
         [],
         [1],
@@ -210,6 +210,6 @@ def test_a_bare_list_is_adopted_only_where_it_can_mean_one_thing():
         ["a", {"text": "b"}],
         ["a", '{"text": "b"}'],
     ):
-        findings = Findings()
-        assert arguments_in(other, fields, findings) is None
-        assert (findings.problems[0].path, findings.problems[0].legal) == ("arguments", "an object")
+        reading = Reading()
+        assert arguments_in(other, fields, reading) is None
+        assert (reading.problems[0].path, reading.problems[0].legal) == ("arguments", "an object")

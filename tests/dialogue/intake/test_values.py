@@ -7,7 +7,7 @@ from support.talk import planned, toolbox
 
 from todoplan.core.plan.model import Priority, Status
 from todoplan.core.problems import Problem
-from todoplan.dialogue.intake import MISSING, READERS, Findings, Kind, WaitingWord
+from todoplan.dialogue.intake import MISSING, READERS, Kind, Reading, WaitingWord
 
 
 def test_every_kind_has_a_reader():
@@ -49,9 +49,9 @@ def test_every_kind_has_a_reader():
 )
 def test_what_is_right_is_read_in_silence(kind, value, read):
     """No repair, no problem."""
-    findings = Findings()
-    assert READERS[kind](value, "p", findings) == read
-    assert findings == Findings()
+    reading = Reading()
+    assert READERS[kind](value, "p", reading) == read
+    assert reading == Reading()
 
 
 # What is no id of any list does not count; entries in an entry are read with those around them.
@@ -62,10 +62,10 @@ LENIENT = {Kind.ID_HINT, Kind.OWN_ID, Kind.WAITING, Kind.SUBTASKS}
 @pytest.mark.parametrize("value", [[[[]]], object(), b"a"])
 def test_what_is_wrong_is_refused_with_its_path(kind, value):
     """Whatever its type: one problem, at the place or within it."""
-    findings = Findings()
-    assert READERS[kind](value, "p", findings) in (MISSING, ())
-    assert findings.problems[0].path.startswith("p")
-    assert findings.problems[0].legal
+    reading = Reading()
+    assert READERS[kind](value, "p", reading) in (MISSING, ())
+    assert reading.problems[0].path.startswith("p")
+    assert reading.problems[0].legal
 
 
 MINUTES, FROM_0, A_DATE = "a number of minutes", "minutes from 0 up", "a date such as 2026-12-31"
