@@ -165,7 +165,8 @@ def _docstrings(module: str) -> dict[str, str]:
     """Return the docstrings of a module's functions by name, without importing the module."""
     code = cast("Any", find_spec(module)).loader.get_code(module)
     # The first constant of a function is its docstring.
-    return {each.co_name: each.co_consts[0] for each in code.co_consts if type(each) is CodeType}
+    functions = (constant for constant in code.co_consts if type(constant) is CodeType)
+    return {function.co_name: function.co_consts[0] for function in functions}
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001 - typer calls it so

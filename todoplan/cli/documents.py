@@ -43,8 +43,8 @@ def guide(screen: Screen, name: str | None = None) -> None:
     if name is None:
         width = max(map(len, page_names()))
         for group, names in READING_ORDER.items():
-            titles = ((each, _text(each).partition("\n")[0][2:]) for each in names.split())
-            rows = (f"  {each:{width}}  {title}" for each, title in titles)
+            titles = ((page, _text(page).partition("\n")[0][2:]) for page in names.split())
+            rows = (f"  {page:{width}}  {title}" for page, title in titles)
             screen.write("\n".join([group, *rows, "", ""]))
         screen.write("Show one: todoplan guide NAME\n")
         return

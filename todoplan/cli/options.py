@@ -439,7 +439,7 @@ def command_of(path: str) -> Callable[..., None]:
         if p.name not in groups and p.annotation is not Screen
     )
     # Shared options come after the command's own, also in its help.
-    fields = (each for group in groups.values() for each in _fields_of(group))
+    fields = (field for group in groups.values() for field in _fields_of(group))
     parameters = [
         inspect.Parameter(
             key,

@@ -504,9 +504,9 @@ class _Editor:
                 option = _TYPED.get(name, f"--{name.replace('_', '-')}")
                 path = "" if name in {"", "task_id", "subject"} else option
                 self.screen.complain(f"refused: {explain(attrs.evolve(problem, path=path))}")
-            if held := [each.seen for each in decision.problems if each.code == "claimed"]:
+            if claimed := [one.seen for one in decision.problems if one.code == "claimed"]:
                 # The problem's own message has advice for workers. This advice is for a person.
-                release_them = f"todoplan release {' '.join(held)}"
+                release_them = f"todoplan release {' '.join(claimed)}"
                 self.screen.complain(f"if the holder is gone, release it: {release_them}")
         else:
             ids = ids_text(task.id for task in ready(decision.plan))
@@ -588,7 +588,7 @@ def answer(task: str, text: str, screen: Screen, *, edit: Edit) -> int:
         over = f"todoplan wait {id_of(task)} --over"
         msg = f"the answer is empty; say something, or end the wait: {over}"
         raise PlanError(msg)
-    answers = [AnswerTask(each, text) for each in ids_of_arguments([task])]
+    answers = [AnswerTask(task_id, text) for task_id in ids_of_arguments([task])]
     return _apply(_batch(answers), edit, screen)
 
 
@@ -675,7 +675,7 @@ def release(tasks: list[str], screen: Screen, *, edit: Edit) -> int:
     plan = editor.planner.plan
     claims = {task.id: task.claim for task in map(plan.get, ids) if task is not None}
     if unheld := [task_id for task_id, claim in claims.items() if claim is None]:
-        problems = (Problem("not_claimed", (each,), seen=each) for each in unheld)
+        problems = (Problem("not_claimed", (task_id,), seen=task_id) for task_id in unheld)
         return editor.report(Rejected(tuple(problems)))
     # The current fencing token is used, so a worker that claims the task at the same moment keeps
     # it. The decision reports tasks that do not exist.
@@ -722,7 +722,7 @@ def redo(screen: Screen, *, place: Place, writer: Writer, as_json: bool = False)
 
 def _update(tasks: Sequence[str], edit: Edit, screen: Screen, **changes: Any) -> int:
     """Change the fields of all the tasks. If one change is refused, no task is changed."""
-    updates = (UpdateTask(each, **changes) for each in ids_of_arguments(tasks))
+    updates = (UpdateTask(task_id, **changes) for task_id in ids_of_arguments(tasks))
     return _apply(_batch(updates), edit, screen)
 
 
@@ -768,8 +768,8 @@ def entry_phrases(entry: Entry, plan: Plan, before: Plan | None = None) -> tuple
 def problem_data(problems: Iterable[Problem]) -> list[dict[str, Any]]:
     """Return problems as plain data, each with its message."""
     return [
-        {"code": each.code, "task_ids": [*each.task_ids], "text": explain(each)}
-        for each in problems
+        {"code": problem.code, "task_ids": [*problem.task_ids], "text": explain(problem)}
+        for problem in problems
     ]
 
 

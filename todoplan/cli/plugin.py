@@ -155,8 +155,8 @@ def write_plugin(folder: Path, screen: Screen, *, host: str = "claude", plugin: 
         screen.complain(f"{folder / taken[0]} exists and is not of `todoplan plugin`; name another")
         return UNREADABLE
     texts = {
-        folder / name: each if isinstance(each, str) else f"{json.dumps(each, indent=2)}\n"
-        for name, each in files.items()
+        folder / name: content if isinstance(content, str) else f"{json.dumps(content, indent=2)}\n"
+        for name, content in files.items()
     }
     if code := write_files(texts, screen):
         return code

@@ -223,7 +223,7 @@ def log_lines(journal: Sequence[Entry], last: int, width: int | None) -> Iterato
 def _set_fields(entry: Entry, before: Plan, after: Plan) -> Iterator[str]:
     """Yield the fields that an entry changed in existing tasks, each with its old and new value."""
     ids = dict.fromkeys(task_id for event in entry.events for task_id in event.task_ids)
-    both = [(was, now) for each in ids if (was := before.get(each)) and (now := after.get(each))]
+    both = [(was, now) for one in ids if (was := before.get(one)) and (now := after.get(one))]
     # Fields in `_IN_PHRASES` are already in the phrases. A dependency is shown only for the blocked
     # task.
     rows = [f"  #{now.id} {note}" for was, now in both for note in _fields(was, now, _IN_PHRASES)]
@@ -288,7 +288,7 @@ def _shown(value: Any) -> str:
     elif isinstance(value, Claim):
         value = value.owner
     elif isinstance(value, tuple):
-        value = ", ".join(f"#{each}" for each in value)
+        value = ", ".join(f"#{task_id}" for task_id in value)
     elif isinstance(value, Mapping):
         value = json.dumps(thaw(value), ensure_ascii=False)
     return clip(one_line("" if value is None else str(value)), _VALUE) or "nothing"
@@ -356,16 +356,17 @@ def show_drift(place: Place, screen: Screen, *, as_json: bool = False) -> None:
             revision=plan.revision,
             approved=write_fields(changes.approval),
             tasks=[
-                {**_difference_data(each), "fields": list(Drift.fields(each)), "actor": each.actor}
-                for each in (*changes.came, *changes.went, *changes.changed)
+                {**_difference_data(one), "fields": list(Drift.fields(one)), "actor": one.actor}
+                for one in (*changes.came, *changes.went, *changes.changed)
             ],
         )
         return
     screen.show(drift_to_text(changes).split("\n"))
 
 
-def _difference_data(each: Any) -> dict[str, Any]:
-    return {"was": each.was and write_task(each.was), "now": each.now and write_task(each.now)}
+def _difference_data(change: Any) -> dict[str, Any]:
+    was, now = change.was, change.now
+    return {"was": was and write_task(was), "now": now and write_task(now)}
 
 
 def _at(journal: Sequence[Entry], revision: int) -> Plan:
@@ -418,7 +419,7 @@ def check(place: Place, judge: Judge, screen: Screen, *, as_json: bool = False) 
         rows += [f"  {name}: {level.value}" for name, level in on]
         if plan_id is not None:
             rows.append(f"plan {plan_id!r}, revision {plan.revision}: {summary(plan)}")
-            rows += [f"  {each.code}: {explain(each)}" for each in problems] or ["  keeps them"]
+            rows += [f"  {one.code}: {explain(one)}" for one in problems] or ["  keeps them"]
         screen.show(rows)
     return REFUSED if problems else 0
 

@@ -185,12 +185,12 @@ def count_recording(replay: Replay) -> RecordingCounts:
 
 # Negative numbers sort the largest first. A recording without a time comes last.
 SORTS: dict[str, Callable[[RecordingCounts], Any]] = {
-    "name": lambda each: each.file,
-    "calls": lambda each: -each.calls,
-    "findings": lambda each: -each.findings.total(),
-    "open": lambda each: each.done - each.total,
-    "chars": lambda each: -each.chars,
-    "date": lambda each: (each.first is None, each.first or datetime.max.replace(tzinfo=UTC)),
+    "name": lambda counts: counts.file,
+    "calls": lambda counts: -counts.calls,
+    "findings": lambda counts: -counts.findings.total(),
+    "open": lambda counts: counts.done - counts.total,
+    "chars": lambda counts: -counts.chars,
+    "date": lambda counts: (counts.first is None, counts.first or datetime.max.replace(tzinfo=UTC)),
 }
 """The sort keys for recordings. The sort is stable."""
 

@@ -88,11 +88,11 @@ def expand(paths: Iterable[Path]) -> Iterator[Input]:
             # os.walk visits the entries of this list in this order, so the output is deterministic.
             # A virtual environment may have any name. It is recognised by its file.
             folders[:] = sorted(
-                each
-                for each in folders
-                if each not in _NOT_WALKED and not (folder / each / "pyvenv.cfg").exists()
+                inner
+                for inner in folders
+                if inner not in _NOT_WALKED and not (folder / inner / "pyvenv.cfg").exists()
             )
-            for file in (folder / each for each in sorted(names) if is_recording_name(each)):
+            for file in (folder / one for one in sorted(names) if is_recording_name(one)):
                 if file.is_file():
                     yield Input(file, str(file), named=False)
 
@@ -200,8 +200,8 @@ class Run:
     has_bad_lines: bool = False
     has_errors: bool = False
 
-    def replay_all(self, inputs: Iterable[Input], each: Callable[[Replay], None]) -> None:
-        """Replay the files in order. Pass each replay to the function `each`, which consumes it."""
+    def replay_all(self, inputs: Iterable[Input], handle: Callable[[Replay], None]) -> None:
+        """Replay the files in order. Pass each replay to `handle`, which consumes it."""
         # All names are needed first, because the progress bar needs the sum of the sizes.
         sources = tuple(inputs)
         sizes = [source.size for source in sources]
@@ -210,7 +210,7 @@ class Run:
             for source, size in zip(sources, sizes, strict=True):
                 replay = self._opened(source, ticker.add)
                 if replay is not None:
-                    self.consume(replay, each, source.path)
+                    self.consume(replay, handle, source.path)
                 # A file that was abandoned counts as read, or the bar would never be full.
                 reached += size
                 ticker.reach(reached)
@@ -218,8 +218,8 @@ class Run:
             what = "no file there is a recording" if sources else "no file that may be one"
             self.fail("", f"nothing to read: {what}")
 
-    def replay_together(self, inputs: Iterable[Input], each: Callable[[Replay], None]) -> None:
-        """Replay the recordings among the files as one, and call `each` with that replay."""
+    def replay_together(self, inputs: Iterable[Input], handle: Callable[[Replay], None]) -> None:
+        """Replay the recordings among the files as one, and call `handle` with that replay."""
         # Each file is first opened alone, so that files that are not recordings are skipped or
         # reported as usual.
         sources = [one for one in inputs if self._opened(one, lambda _: None) is not None]
@@ -229,7 +229,7 @@ class Run:
         label = ", ".join(source.label for source in sources)
         paths = [source.path for source in sources]
         replay = replay_together(label, paths, policy=self.policy, dialect=self.dialect)
-        self.consume(replay, each, paths[0])
+        self.consume(replay, handle, paths[0])
 
     def _opened(self, source: Input, on_bytes: Callable[[int], None]) -> Replay | None:
         try:
@@ -250,14 +250,14 @@ class Run:
         self.screen.complain(reason)
 
     def consume(
-        self, replay: Replay, each: Callable[[Replay], None], path: Path | None = None
+        self, replay: Replay, handle: Callable[[Replay], None], path: Path | None = None
     ) -> None:
         """
-        Pass a replay to the function `each`, which consumes it, and report what could not be read.
+        Pass a replay to `handle`, which consumes it, and report what could not be read.
 
         `path` is the recording's file, if it has one.
         """
-        each(replay)
+        handle(replay)
         if reason := _not_understood(replay, path):
             self.fail(replay.file, f"{replay.file}: {reason}")
         self.has_errors |= replay.has_errors
@@ -424,8 +424,8 @@ def groups(findings: Iterable[Finding], bad_lines: int) -> tuple[Group, ...]:
     for finding in findings:
         by_code.setdefault(finding.code, []).append(finding)
     made = (
-        Group(code, mark(each), bad_lines if code == "bad_line" else len(each), each[:_SHOWN])
-        for code, each in ((code, tuple(found)) for code, found in by_code.items())
+        Group(code, mark(same), bad_lines if code == "bad_line" else len(same), same[:_SHOWN])
+        for code, same in ((code, tuple(listed)) for code, listed in by_code.items())
     )
     # The sort is stable, so groups of one severity stay in the order of the recording.
     return tuple(sorted(made, key=lambda group: group.mark != "!!"))
@@ -639,8 +639,8 @@ class Life:
         `said` describes the step. `item` is the id of its HTML element.
         """
         shown = [
-            {"code": each.code, "text": each.text, "error": each.severity is Severity.ERROR}
-            for each in findings
+            {"code": one.code, "text": one.text, "error": one.severity is Severity.ERROR}
+            for one in findings
         ]
         try:
             made = change(self._plan, plan, ())

@@ -406,7 +406,7 @@ def says_the_same(one: str, other: str) -> bool:
     Return whether two texts differ only in quotes and in punctuation at their ends, or one is a
     shortened form of the other.
     """
-    plain, more = sorted((each.translate(_QUOTES).strip(_ENDS) for each in (one, other)), key=len)
+    plain, more = sorted((text.translate(_QUOTES).strip(_ENDS) for text in (one, other)), key=len)
     return plain == more or (len(plain) >= _SHORTENED and more.startswith(plain))
 
 
