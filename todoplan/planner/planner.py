@@ -955,9 +955,9 @@ class Transactions(Generic[S]):
             )
             return result
         plan = yield from self._plan()
-        tail: Any = ()
-        if since(plan, None) is not None:
-            tail = yield from self._tail(since, plan, self._since)
+        if since(plan, None) is None:
+            return plan, ()
+        tail: Any = yield from self._tail(since, plan, self._since)
         # The two reads are not atomic: entries that came between them are left out.
         return plan, tuple(entry for entry in tail if entry.revision <= plan.revision)
 

@@ -147,7 +147,8 @@ def _carried_out(steps: Callable[Concatenate["PostgresHold", P], Steps[T]]) -> A
     """Return a method that runs the generator of SQL steps `steps` on a locked plan."""
 
     def checked(self: "PostgresHold", /, *args: P.args, **kwargs: P.kwargs) -> Steps[T]:
-        self._check()
+        if not self._is_here:
+            raise not_held(self._plan_id)
         try:
             return (yield from steps(self, *args, **kwargs))
         except psycopg.Error as error:
@@ -331,7 +332,8 @@ class PostgresHold(Hold):
                 the server refused the commit; or the connection was lost: nothing was appended
                 ("lost"), or it is unknown whether something was ("unknown").
         """
-        self._check()
+        if not self._is_here:
+            raise not_held(self._plan_id)
         db = self._lent.db
         # After a failed statement, PostgreSQL answers COMMIT with ROLLBACK, which is not an error:
         # entries that an earlier append returned would be lost silently.
@@ -379,10 +381,6 @@ class PostgresHold(Hold):
     def _is_here(self) -> bool:
         """Whether this process still has the plan locked. It is false in a forked child."""
         return self._is_locked and self._lent.is_here
-
-    def _check(self) -> None:
-        if not self._is_here:
-            raise not_held(self._plan_id)
 
     def _lost(self) -> StoreError:
         address = self._store.address
