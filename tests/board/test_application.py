@@ -149,6 +149,12 @@ def test_a_person_acts_in_their_own_name(store):
     assert actors == ["agent", "somebody", "ada" + "x" * 37, "carl"]
 
 
+def test_the_type_of_a_body_may_name_its_charset(store):
+    """As many clients send it."""
+    headers = {"Content-Type": "application/json; charset=utf-8"}
+    assert act(make_board(store), headers=headers, do="add", subject="Water")[0] == 200
+
+
 def test_a_refusal_is_in_plain_words(store):
     """The policy is everybody's; nothing is changed."""
     app = make_board(store, policy=STRICT)
@@ -193,7 +199,8 @@ def test_nothing_is_done_for_a_form_a_stranger_or_a_reader(store):
     """JSON only, to a plan that is there, of a reasonable size, where writing is allowed."""
     app = make_board(store)
     wish = {"do": "add", "subject": "x"}
-    assert act(app, headers={"Content-Type": "text/plain"}, **wish)[0] == 415
+    for kind in ("text/plain", "text/plain; application/json"):
+        assert act(app, headers={"Content-Type": kind}, **wish)[0] == 415
     assert act(app, plan="other", **wish) == (404, "there is no such plan here\n")
     assert act(app, do="add", subject="x" * 70_000)[0] == 413
     assert act(make_board(store, plan_id="garden"), plan="other", **wish)[0] == 404

@@ -45,6 +45,16 @@ def test_what_a_page_was_sent_and_the_change_are_the_plan(data, places):
     assert [row["revision"] for row in message["rows"]] == [each.revision for each in entries]
 
 
+def test_a_page_is_told_that_its_plan_is_approved():
+    """As the document says it; of a plan that nobody has approved there is nothing to tell."""
+    planner = Planner()
+    planner.apply(commands.CreateTask("Dig"))
+    assert snapshot("plan", planner.plan, ())["approved"] is None
+    planner.apply(commands.ApprovePlan(), actor="ann")
+    approved = snapshot("plan", planner.plan, ())["approved"]
+    assert approved == plan_to_data(planner.plan)["approved"]
+
+
 def test_rows_say_what_an_undo_changed():
     """Beside the plan before it, if that is known: of a gap nobody knows what came back."""
     planner = Planner()

@@ -70,6 +70,9 @@ def test_an_empty_file_is_the_default(file):
         ),
         (["linear_status=5"], '--rule linear_status: 5 is none of "off", "warn", "error"'),
         (["limits=5"], "--rule limits: there is no such rule"),
+        # A number has at most 15 digits; more are read as a word.
+        ([f"linear_status={'9' * 15}"], f'{"9" * 15} is none of "off", "warn", "error"'),
+        ([f"linear_status={'9' * 16}"], f"'{'9' * 16}' (str) is no severity"),
         ([f"max_items={'9' * 5000}"], "--rule max_items"),
     ],
 )

@@ -144,6 +144,9 @@ def test_fields_below_a_task_are_merged():
     assert done.plan["3"].description == "file"
     assert (done.plan["1"].blocked_by, done.plan["3"].blocked_by) == (("2",), ("2",))
     assert done.plan["2"].metadata["Tags"] == "y"
+    planner.apply(UpdateTask("2", metadata={"Tags": "ours"}))
+    done = synced(planner, done.text)
+    assert done.plan["2"].metadata["Tags"] == "ours"
     assert done.plan["4"].metadata["original_id"] == "task-4"
     assert "## P3\n\n- [ ] d" in done.text
     done = synced(planner, done.text.replace("  - **Blocked by**: b\n", "", 1))

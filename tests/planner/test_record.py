@@ -18,6 +18,7 @@ from todoplan.planner.session import (
     Request,
     base_from_data,
     base_to_data,
+    bounded,
     note_from_data,
     note_to_data,
     record_from_data,
@@ -96,6 +97,16 @@ def test_notes_and_sights_travel_as_data(note, mine):
         assert base_from_data(through_json(base_to_data(one))) == one
 
 
+@pytest.mark.parametrize("listed", [None, frozenset(str(number) for number in range(1, 121))])
+def test_a_session_that_forgets_its_own_tasks_has_listed_no_others(listed):
+    """What it has not listed could be dropped if it counted as listed."""
+    plan = plan_of([Task(str(number), "a") for number in range(1, 131)])
+    mine = {task.id: task for task in [*plan][:102]}
+    kept = bounded(Base(plan, listed=listed, mine=mine))
+    assert kept.listed == (listed or {task.id for task in plan}) - {"1", "2"}
+    assert [*kept.mine] == [*mine][2:]
+
+
 @given(strategies.plans(max_size=5), strategies.plans(max_size=5))
 def test_what_is_behind_a_plan_is_told_from_it(was, now):
     """Whatever two plans: the record of a slot gives back the one that the session knows."""
@@ -118,7 +129,7 @@ DAMAGE = {
     "version": [2, None],
     "id": [None],
     "revision": ["3", -1],
-    "listed": ["1", [1], [[2, 1]], [[0, 1]], [[1, 2, 3]], [[1, 10**9]], [[1, 1]] * 1001],
+    "listed": ["1", [1], [[2, 1]], [[0, 1]], [[1, 2, 3]], [[1, 1_000_002]], [[1, 1]] * 1001],
     "mine": [
         *({}, [["1"]], [["1", {}]], [["1", {"content": "a", "extra": 1}]]),
         [["1", {"content": "a"}]] * 101,

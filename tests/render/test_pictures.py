@@ -9,6 +9,7 @@ from support.hostile import CORPUS, plan_with, plans
 
 from todoplan import Planner, Policy
 from todoplan.core import commands
+from todoplan.render.markup import style
 from todoplan.render.pictures import MOST_TASKS, bars, plan_svg
 
 TAGS = {"svg", "title", "style", "rect", "text", "tspan", "circle", "path"}
@@ -68,6 +69,13 @@ def test_a_bar_is_as_long_as_its_number():
     many, few, none = map(int, re.findall(r'width="(\d+)" height="18"', plot))
     assert (many, few, none) == (350, 88, 1)
     assert 'aria-label="Findings: many 40 %; few 10 %; none 0 %"' in plot
+
+
+def test_each_class_of_a_plot_is_one_of_the_pages_style():
+    """Else its texts would be black on a dark page."""
+    classes = re.findall(r'class="(\w+)"', bars("Findings", [("many", 40, "40 %")]))
+    assert classes == ["wide", "plot", "label", "bar"]
+    assert [name for name in classes if f".{name} " not in style()] == []
 
 
 @pytest.mark.parametrize("text", CORPUS, ids=range(len(CORPUS)))

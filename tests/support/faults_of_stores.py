@@ -509,6 +509,14 @@ class HoldsNothing(Holding):
             yield held
 
 
+@caught_by("who_holds_a_plan_is_alone of_several_with_one_key_one_is_kept")
+class LocksWithinAHandle(AsyncHolding):
+    """The tasks of one handle wait for each other, and those of another handle do not."""
+
+    def again(self):
+        return type(self)(self.kept)
+
+
 DAYS = count(1)
 TIME, ONCE = "a_held_plan_has_the_stores_time", "an_append_with_a_key_happens_once"
 HasNoZone = bending(TIME, now=lambda *_: datetime(2026, 1, 31))  # noqa: DTZ001 - that is the fault

@@ -62,6 +62,7 @@ def test_lines_are_told_apart(tmp_path, name):
         ({"type": "file-history-snapshot", "uuid": "u", "sessionId": "s"}, "claude-code"),
         ({"type": "function_call", "call_id": "c", "name": "shell"}, "codex"),
         ({"lc": 1, "type": "constructor", "id": ["AIMessage"], "kwargs": {}}, "langchain"),
+        ({"type": "ai", "role": "assistant", "content": None, "tool_calls": [LISTED]}, "chat"),
         ({"request": {"body": {}}, "response": None}, "anthropic"),
         ({"projectHash": "h", "sessionId": "s"}, "gemini"),
         ({"role": "model", "parts": []}, "gemini"),

@@ -8,7 +8,7 @@ from support.synthetic import ITEMS, SYNTHETIC, synthetic
 
 from todoplan.transcripts.calls import Compaction, OtherCall, PersonSpoke, ShownPlan
 from todoplan.transcripts.reading import DIALECTS, read
-from todoplan.transcripts.replay import replay_file
+from todoplan.transcripts.replay import replay_file, replay_together
 
 by_name = pytest.mark.parametrize("name", SYNTHETIC)
 ENDING = list(zip(ITEMS, ("completed", "in_progress", "pending"), strict=True))
@@ -21,6 +21,13 @@ UNTIMED = {
     "gemini contents",
     "gemini markdown",
     "gemini unity",
+}
+# The dialects whose recording here has a message of the person, and how many.
+SPOKEN = {
+    **dict.fromkeys(("cursor", "atif", "kiro", "kiro history", "antigravity", "specstory"), 1),
+    **dict.fromkeys(("adk", "pydantic-ai", "ag-ui", "opencode", "openhands", "chat"), 1),
+    **dict.fromkeys(("langchain", "langchain serialised", "anthropic"), 1),
+    "vscode": 4,
 }
 UNANSWERED = {"cursor", "cline", "antigravity", "specstory"}
 WITHOUT_BEGUN = {"kiro", "kiro history"}
@@ -54,13 +61,20 @@ def test_one_session_replays_to_one_plan_in_every_dialect(tmp_path, name):
     assert [finding.code for finding in replay.findings if finding.code == "bad_line"] == []
 
 
+def test_recordings_that_are_read_as_one_name_each_of_their_dialects(tmp_path):
+    """In the order of the recordings, and a dialect of several of them once."""
+    paths = [synthetic(tmp_path, name) for name in ("codex", "claude-code", "codex")]
+    assert replay_together("team", paths).dialect == "codex, claude-code"
+
+
 @by_name
 def test_times_turns_and_compactions_are_read_where_a_dialect_has_them(tmp_path, name):
-    """A time is of the day of the session; a summary is met where it stands."""
+    """A time is of the day of the session; a summary and a person's message are met."""
     path = synthetic(tmp_path, name)
     days = {step.at and step.at.date().isoformat() for step in replay_file(path).steps()}
     assert days == ({None} if name in UNTIMED else {"2026-03-02"})
     assert len(compactions(path)) == COMPACTED.get(name, 0)
+    assert sum(isinstance(one, PersonSpoke) for one in read(path)) == SPOKEN.get(name, 0)
     assert bad_lines(path) == []
 
 

@@ -57,6 +57,15 @@ class Loop:
 
 
 @EVERY
+def test_every_early_answer_is_in_the_requests_until_the_model_goes_on(wire):
+    """In order: a model that saw only its last one could repeat the others."""
+    loop = Loop(wire, settings=Settings(unfinished=2))
+    loop.go([write(("Dig", "in_progress"))], "First.", "Second.", "Third.")
+    said = [[text for text in ("First.", "Second.") if text in one] for one in loop.requests]
+    assert said == [[], [], ["First."], ["First.", "Second."]]
+
+
+@EVERY
 def test_a_run_answers_calls_and_keeps_nothing_of_a_reminder(wire):
     """What is kept is plain JSON, with a result for every call, in the order of the calls."""
     loop = Loop(wire, settings=Settings(unfinished=1))

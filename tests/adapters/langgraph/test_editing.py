@@ -97,7 +97,8 @@ def test_a_new_thread_of_a_graph_by_hand_is_seeded_and_edited(name):
     """Whatever its nodes are called: the plan counts as input, and the first run has it."""
     script = wrote(("seeded", "completed"), ("b", "pending")), says("done")
     made = by_hand(*script, name=name)
-    seed_plan(made, THREAD, SEED)
+    seeded = seed_plan(made, THREAD, SEED)
+    assert plan_of_state(made.get_state(seeded))["1"].subject == "seeded"
     assert isinstance(edit_plan(made, THREAD, OWNED), Accepted)
     made.invoke(HELLO, THREAD)
     assert lines(made) == [("1", "seeded", "completed"), ("2", "b", "pending")]

@@ -27,10 +27,13 @@ def called(plans, arguments, **meta):
 
 
 def hooked(plans, event, session="s1", **more):
-    """Answer a hook, and return what it adds to the conversation."""
+    """Answer a hook in Claude Code's form, and return what it adds to the conversation."""
     told = {"hook_event_name": event, "session_id": session, **more}
     answer = asyncio.run(plans.answer(told))
-    return answer.get("hookSpecificOutput", {}).get("additionalContext", "")
+    added = answer.get("hookSpecificOutput", {}).get("additionalContext", "")
+    wanted = {"hookEventName": event, "additionalContext": added}
+    assert answer == ({"hookSpecificOutput": wanted} if added else {})
+    return added
 
 
 def begun(**more):

@@ -457,6 +457,7 @@ def test_answered_calls_are_told():
 
 ASKS = McpApprovalRequest.model_construct(id="m", type="mcp_approval_request", name="x")
 WAIT = assistant_message("Let me see.")
+THOUGHT = {"type": "reasoning", "content": [{"type": "reasoning_text", "text": "Easy."}]}
 
 
 @pytest.mark.parametrize(
@@ -467,12 +468,13 @@ WAIT = assistant_message("Let me see.")
         ([refuse()], "", True),
         ([WAIT, function_call("search", "{}", call_id="1")], "Let me see.", False),
         ([WAIT, ASKS], "Let me see.", False),
+        ([THOUGHT, assistant_message("a")], "a", True),
     ],
 )
 def test_a_text_is_a_final_answer(output, text, is_final):
     """
     Also behind a search that the provider has made itself. A call, or a question whether a tool
-    may be used, is to be carried out; the words of a refusal are no answer.
+    may be used, is to be carried out; the words of a refusal, or of a thought, are no answer.
     """
     read = neutral(output)
     assert (read.text, is_final_answer(read)) == (text, is_final)

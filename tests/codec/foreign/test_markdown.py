@@ -108,6 +108,12 @@ def test_a_checklist_has_subtasks_descriptions_and_statuses():
     assert plan["1"].description == "more about it\n\n- a plain point"
 
 
+def test_a_subtask_of_the_tenth_task_is_below_it():
+    """Ids have any number of digits."""
+    text = "".join(f"- [ ] Task {number}\n" for number in range(1, 11)) + "  - [ ] Below\n"
+    assert from_markdown(text)["11"].parent == "10"
+
+
 def test_boxes_of_more_than_two_states_are_read_and_written():
     """A file that has them gets them for other tasks as well."""
     plan = from_markdown(STATES)

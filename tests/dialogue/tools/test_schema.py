@@ -6,6 +6,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from support.talk import TOOLSETS
 
+from todoplan.dialogue.intake import Field, Kind
 from todoplan.dialogue.tools import TASKS, arguments_schema
 
 BOTH = [(toolset, strict) for toolset in TOOLSETS for strict in (False, True)]
@@ -52,3 +53,13 @@ def test_a_property_that_is_nullable_leaves_the_shared_shapes_alone():
     TASKS.definitions(strict=True)
     assert [d.schema for d in TASKS.definitions()] == before
     assert arguments_schema(()) == {"type": "object", "properties": {}}
+
+
+def test_a_description_is_asked_for_by_the_path_of_the_field():
+    """Also within a list of objects."""
+    step = (Field("title", "subject", Kind.LINE), Field("note", "note", Kind.TEXT))
+    schema = arguments_schema((Field("steps", "tasks", Kind.ITEMS, items=step),), about=str)
+    steps = schema["properties"]["steps"]
+    inner = steps["items"]["properties"]
+    told = [part["description"] for part in (steps, inner["title"], inner["note"])]
+    assert told == ["tasks", "tasks.subject", "tasks.note"]

@@ -91,6 +91,7 @@ def test_whatever_a_verifier_does_is_a_finding_or_a_reason(look, wanted, awaited
     if isinstance(wanted, str):  # who has to mend it finds the trace in the log
         assert wanted in found
         assert "verifier 'verifier' failed at task #1" in caplog.text
+        assert ("Traceback" in caplog.text) == (wanted not in (NO_FINDING, LATE))
     else:
         assert (found, caplog.text) == (wanted, "")
 

@@ -98,13 +98,14 @@ def test_who_waits_too_long_is_told(path, who):
     assert len(create(store, "Lay").plan) == 2
 
 
+FORMAT_2 = "its tables have format 2, and this todoplan reads format 1"
 NOT_OURS = [
-    ("newer_format", "PRAGMA user_version = 2", "have format 2, and this todoplan reads format 1"),
+    ("newer_format", "PRAGMA user_version = 2", FORMAT_2),
     ("foreign", "PRAGMA application_id = 7", "it is a database of another program"),
     ("foreign", "CREATE TABLE mine (x)", "it is a database of another program"),
-    ("no_database", "", "it is no SQLite database"),
-    ("refused", "ALTER TABLE entry RENAME TO gone", "no such table: entry"),
-    ("corrupt", "", "the database is damaged"),
+    ("no_database", "", "it is no SQLite database (file is not a database)"),
+    ("refused", "ALTER TABLE entry RENAME TO gone", "SQLite refuses (no such table: entry)"),
+    ("corrupt", "", "the database is damaged (database disk image is malformed)"),
 ]
 
 
@@ -126,7 +127,7 @@ def test_a_file_that_is_not_ours_is_refused(path, problem, statement, told):
         path.write_bytes(document)
     before = path.read_bytes()
     for use in (lambda: SqliteStore(path).entries("a"), lambda: create(SqliteStore(path), "Lay")):
-        assert told in refused(problem, use)
+        assert f"{path}: {told}. Nothing was written; " in refused(problem, use)
     assert path.read_bytes() == before
 
 

@@ -333,6 +333,10 @@ def test_a_script_waits_for_nobody_who_is_gone():
 LONG = "a" * 5000
 SAID = {
     "values": (lambda: same([1], [2], "the ids"), "the ids:\n  found  [1]\n  wanted [2]"),
+    "short values, whole": (
+        lambda: same("a" * 190 + "b", "a" * 190, "one"),
+        f"one:\n  found  '{'a' * 190}b'\n  wanted '{'a' * 190}'",
+    ),
     "long values, from where they differ": (
         lambda: same(LONG + "b", LONG, "one"),
         f"one:\n  found  ...{'a' * 40}b'\n  wanted ...{'a' * 40}'",

@@ -9,7 +9,7 @@ from support import faults_of_adapters
 from support.conformance_sound import Sound
 from support.faults import faults_in, pairs_of
 
-from todoplan.testing.adapters import AdapterSuite
+from todoplan.testing.adapters import ALL, AdapterSuite, Capability
 from todoplan.testing.adapters.host import is_utf8
 
 LATER = datetime(2030, 1, 1, tzinfo=UTC)
@@ -91,6 +91,19 @@ def test_an_adapter_that_declares_nothing_passes():
     """No check asks for a capability that is not declared: it passes, or is skipped."""
     suite = suite_of(Bare)
     type(suite).capabilities = frozenset()
+    assert [name for name in CHECKS if fails(suite, name)] == []
+
+
+def test_an_adapter_whose_model_has_no_thoughts_passes():
+    """No check sends thoughts, which would be answers without a text there."""
+
+    class Thoughtless(Sound):
+        async def carry_on(self, record, script, events):
+            assert not any(turn.thoughts for turn in script.turns)
+            await super().carry_on(record, script, events)
+
+    suite = suite_of(Thoughtless)
+    type(suite).capabilities = ALL - {Capability.THOUGHTS}
     assert [name for name in CHECKS if fails(suite, name)] == []
 
 

@@ -227,6 +227,13 @@ def test_planning_tools_in_a_form_that_is_not_known_are_named(invoke, recording,
     assert "nothing understood: it names todo_write, but in no form that is known" in result.stderr
 
 
+def test_of_many_unmistakable_names_five_are_told(invoke, recording):
+    """In the order of the file."""
+    names = json.dumps([{"name": f"todo_{number}"} for number in range(7)])
+    result = invoke("replay", recording([{"role": "assistant", "content": "", "meta": names}]))
+    assert "it names todo_0, todo_1, todo_2, todo_3, todo_4, but in no form" in result.stderr
+
+
 def test_a_recording_without_findings_says_so(invoke, recording, todo):
     """Planned, worked on, done: there is nothing to say."""
     path = recording(todo(1, "~."), todo(2, "x~"), todo(3, "xx"))
@@ -367,7 +374,7 @@ def test_what_happened_between_the_calls_is_shown(invoke, recording, todo):
     shown = invoke("replay", path).stdout
     assert "  -- 2 messages of the person\n" in shown
     assert "  -- the conversation was summarised, a message of the person\n" in shown
-    assert "  took #1 1 s\n" in shown
+    assert "\n  took #1 1 s\n" in shown
     (read,) = document(invoke("replay", "--json", path))["recordings"]
     expected = [*["person"] * 2, "compaction", "person"]
     assert [mark["what"] for step in read["steps"] for mark in step["before"]] == expected

@@ -104,8 +104,9 @@ def test_a_package_that_is_cut_or_broken_is_a_read_error(tmp_path):
     broken = (whole[:-8] + b"\0" * 8, b"\x1f\x8b\0\0", b"\x1f\x8b", archive[:50])
     for raw in (*broken, sums, packed, name):
         path.write_bytes(raw)
-        with pytest.raises(ReadError, match=f"cannot read {path}"):
+        with pytest.raises(ReadError, match=f"^cannot read {path}") as caught:
             values(path)
+        assert caught.value.data["file"] == str(path)
 
 
 def test_a_package_in_too_many_others_is_a_read_error(tmp_path):

@@ -705,3 +705,11 @@ def test_a_step_knows_what_it_cost_and_what_came_before():
     _, said = played(write("xSow"), *marks, call("update_plan", sent, "Plan updated"))
     assert [one.before for one in said[:2]] == [(), marks]
     assert said[1].chars == len(sent) + len("Plan updated")
+
+
+def test_what_is_shown_between_two_calls_happens_once():
+    """The step of the next call has its events, and no later step."""
+    _, said = played(write("~Sow"), SHOWN, write("xSow", "~Reap"), write("xSow", "xReap"))
+    steps = [one for one in said if isinstance(one, Step)]
+    happened = [[type(event).__name__ for event in step.events] for step in steps]
+    assert happened == [["TaskCreated"], ["StatusChanged", "TaskCreated"], ["StatusChanged"]]
