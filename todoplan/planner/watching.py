@@ -25,7 +25,9 @@ from todoplan.errors import StoreError
 from todoplan.planner.steps import News, Steps, unfit
 from todoplan.stores.base import AnyStore, behind_known, gone_back, plan_after
 
-_PASSING = {"busy", "lost", "unreachable"}
+PASSING = {"busy", "lost", "unreachable"}
+"""The problems of a store that may be over at a later attempt."""
+
 _FIRST_PAUSE = 0.01  # seconds; each pause is 1.5 times the one before, up to one of these:
 _PAUSE, _LONG_PAUSE = 0.1, 1.0
 _WAIT = 5.0  # seconds; how long a thread may go on waiting after its task was cancelled
@@ -60,7 +62,7 @@ def next_entries(  # noqa: PLR0913, PLR0917 - the position of the watch, and how
         try:
             entries: Journal = yield from _entries_after(store, plan_id, known, last)
         except StoreError as error:
-            if error.data.get("problem") not in _PASSING:
+            if error.data.get("problem") not in PASSING:
                 raise
             if is_there:
                 _logger.warning("the watch waits for the journal of %r: %s", plan_id, error)

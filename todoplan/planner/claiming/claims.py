@@ -44,6 +44,7 @@ from todoplan.core.rules import Policy
 from todoplan.dialogue.intake import clean
 from todoplan.errors import PlanError, StoreError
 from todoplan.planner.steps import CallerGoneError, Steps, at_once, nothing_to_do, unfit
+from todoplan.planner.watching import PASSING
 
 if TYPE_CHECKING:
     from todoplan.planner.planner import Planner, Transactions
@@ -57,12 +58,7 @@ LONGEST_BACKOFF = 3_600.0
 """The longest delay between two attempts, in seconds."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds before an unavailable store is tried again
-_PASSING = {
-    "busy",
-    "lost",
-    "unreachable",
-    "unknown",
-}  # they may be over at a later attempt
+_PASSING = {*PASSING, "unknown"}  # also if a commit may have succeeded: a later attempt finds out
 _LONGEST_REASON = 500
 _LOST = {"stale_fence", "unknown_task"}
 _NO_RULES = Policy()
