@@ -37,14 +37,14 @@ _SECONDS_BETWEEN = 0.05
 _LOG_BYTES = 100_000
 _ANCESTORS = 5  # there may be shells between the agent and its hook
 
-# Claude Code's names for the events of other hosts.
-_EVENTS = {
+EVENTS = {
     "BeforeAgent": "UserPromptSubmit",
     "userPromptSubmitted": "UserPromptSubmit",
     "AfterAgent": "Stop",
     "agentStop": "Stop",
     "sessionStart": "SessionStart",
 }
+"""Claude Code's names for the events of other hosts."""
 
 
 def ours() -> str:
@@ -134,7 +134,7 @@ def _canonical(raw_input: Mapping[str, Any]) -> dict[str, Any]:
     """Return the input with Claude Code's names for its keys and its event."""
     hook_input = dict(raw_input)
     event = hook_input.get("hook_event_name") or hook_input.get("hookEventName") or ""
-    hook_input["hook_event_name"] = _EVENTS.get(event, event)
+    hook_input["hook_event_name"] = EVENTS.get(event, event)
     hook_input.setdefault("session_id", hook_input.get("sessionId"))
     hook_input.setdefault("last_assistant_message", hook_input.get("prompt_response"))
     transcript = hook_input.get("transcript_path") or hook_input.get("transcriptPath")
@@ -181,7 +181,7 @@ def _shaped(raw_input: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str
         return {}
     event = raw_input.get("hook_event_name") or raw_input.get("hookEventName")
     is_claude = "CLAUDECODE" in os.environ and "turn_id" not in raw_input
-    if _EVENTS.get(str(event), event) == "Stop" and not is_claude:
+    if EVENTS.get(str(event), event) == "Stop" and not is_claude:
         return {"decision": "block", "reason": text}
     if _is_copilot():
         return {"additionalContext": text}

@@ -17,7 +17,8 @@ import attrs
 
 import todoplan
 from todoplan.cli.exits import write_files
-from todoplan.cli.hook import FOLDER
+from todoplan.cli.hook import EVENTS, FOLDER
+from todoplan.cli.plans import DEFAULT_PLAN
 from todoplan.errors import UNREADABLE
 from todoplan.render.terminal import Screen
 from todoplan.texts import say
@@ -51,7 +52,7 @@ class Plugin:
         """The settings with which a host starts the MCP server."""
         line = ["-m", "todoplan", "mcp", "--hooks", "--toolset", self.tools]
         line += ["--store", self.store] if self.store else []
-        line += [] if self.plan == "session" else ["--plan", "plan"]
+        line += [] if self.plan == "session" else ["--plan", DEFAULT_PLAN]
         return {"command": sys.executable, "args": line}
 
     def hooks(self, events: tuple[str, ...], tools: str = "") -> dict[str, Any]:
@@ -64,7 +65,7 @@ class Plugin:
         made = {
             event: [{"matcher": tools, **hook} if event == "PreToolUse" else hook]
             for event in events
-            if self.stop or event not in {"Stop", "AfterAgent"}
+            if self.stop or EVENTS.get(event, event) != "Stop"
         }
         return made if self.reminders else {}
 

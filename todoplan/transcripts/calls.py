@@ -1,4 +1,8 @@
-"""The items that a reader yields: planning calls with results, bad lines, and other events."""
+"""
+The items that a reader yields: planning calls with results, bad lines, and other events.
+
+Also the names of the known planning tools, and the reader of lists that are written as text.
+"""
 
 import re
 from collections.abc import Mapping

@@ -101,6 +101,9 @@ def test_options_say_what_it_holds(invoke, tmp_path):
     arguments = made[".mcp.json"]["mcpServers"]["plan"]["args"]
     assert arguments[-4:] == ["--store", "x.db", "--plan", "plan"]
     assert "Stop" not in made["hooks/hooks.json"]["hooks"]
+    invoke("plugin", tmp_path / "y", "--host", "gemini", "--no-stop")
+    hooks = files(tmp_path / "y")["hooks/hooks.json"]["hooks"]
+    assert {*hooks} == {"SessionStart", "BeforeAgent"}  # AfterAgent is Gemini CLI's Stop
     invoke("plugin", tmp_path / "x", "--no-reminders")
     assert files(tmp_path / "x")["hooks/hooks.json"] == {"hooks": {}}
 

@@ -100,8 +100,8 @@ _UNKNOWN = "sidechain"
 
 class Sidechains:
     """
-    Finds the lane of each line: the main agent's or a subagent's. A line without an agent's id has
-    the lane of its parent line.
+    Finds the lane of each line: the main agent's or a subagent's. Claude Code calls the lines of
+    subagents a sidechain. A line without an agent's id has the lane of its parent line.
 
     Only the lanes of the latest few thousand lines are kept. A subagent is identified by its id, by
     the call that started it, or by its first line.

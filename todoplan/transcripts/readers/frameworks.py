@@ -480,6 +480,7 @@ def _body(body: Any) -> Fields:
 
 
 # -------- lists --------
+# Lists of messages: Anthropic's (also in HTTP logs), those of chat completions, and LangChain's.
 
 
 def _is_anthropic(probe: Probe) -> bool:
