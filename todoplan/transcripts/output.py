@@ -190,7 +190,12 @@ class Unread:
 
 @attrs.define(eq=False)
 class Run:
-    """The results for the files read so far. Errors are printed immediately."""
+    """
+    The results for the files read so far. Errors are printed immediately.
+
+    `unreadable` are the files with errors. `skipped` are the files of directories that are not
+    recordings, which is no error.
+    """
 
     screen: Screen
     policy: Policy

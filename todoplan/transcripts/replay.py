@@ -1,8 +1,9 @@
 """
 Replays recorded planning calls: todoplan's core carries them out, which gives plans and findings.
 
-Sections of this module, in reading order:
+Sections of this module, in reading order, from the end of the file to its beginning:
 
+- `together`: several recordings as one.
 - `recording`: a whole file with its steps, lanes (plans) and findings.
 - `call_replay`: one call, and the principles of the replay.
 - `lanes`: the plans of a recording.
@@ -1102,7 +1103,11 @@ class CallReplay:
     # Findings about legal calls, which break no rule but show how carefully the plan was kept.
 
     def _describe(self, change: Change) -> None:
-        """Report updates without effect, tasks created as completed, and delayed completions."""
+        """
+        Report updates without effect, and tasks that were created as completed.
+
+        The tasks that the turn has completed are stored, to be reported together after the turn.
+        """
         command, events, note = change.command, change.events, self.note
         elsewhere = [one for one in self.findings if one.code == "changed_elsewhere"]
         # If someone else changed the task before this update, `changed_elsewhere` is reported.
