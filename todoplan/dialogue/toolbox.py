@@ -1041,19 +1041,21 @@ class CheckedToolbox(Toolbox):
             # all tasks that must be verified.
             self.findings.missing += unknown
             return trial
-        found = {task.id: self.findings.of(task.id) for task in tasks}
+        results = {task.id: self.findings.of(task.id) for task in tasks}
         not_made = tuple(
             Problem("check_not_made", (task.id,), seen=why, legal=task.check or "")
             for task in tasks
-            if isinstance(why := found[task.id], str)
+            if isinstance(why := results[task.id], str)
         )
-        made = {task_id: one for task_id, one in found.items() if isinstance(one, Finding)}
+        made = {
+            task_id: finding for task_id, finding in results.items() if isinstance(finding, Finding)
+        }
         before = plan
         events: tuple[Event, ...] = ()
         by = self.findings.by
         # Evidence is recorded even if the call is refused, and no rule is checked.
-        for task_id, one in made.items():
-            command = RecordEvidence(task_id, one.passed, one.summary, by)
+        for task_id, finding in made.items():
+            command = RecordEvidence(task_id, finding.passed, finding.summary, by)
             _, change = decide_with_change(before, command, _ANYTHING_GOES, context.at, None, by)
             before, events = change.after, (*events, *change.events)
         if not_made:
@@ -1063,11 +1065,12 @@ class CheckedToolbox(Toolbox):
             if reply.is_error and events:
                 reply = _refused(reply, before, _explained(reply.problems, made))
         lines = [reply.text]
-        if passed := [task_id for task_id, one in made.items() if one.passed]:
+        if passed := [task_id for task_id, finding in made.items() if finding.passed]:
             lines.append(say("replies", "check_passed", ids=ids_text(passed)))
-        for task_id, one in made.items():
-            if not one.passed and not reply.is_error:  # a refusal names the failed checks itself
-                lines.append(say("replies", "check_failed", id=task_id, summary=_summary(one)))
+        for task_id, finding in made.items():
+            # A refusal names the failed checks itself.
+            if not finding.passed and not reply.is_error:
+                lines.append(say("replies", "check_failed", id=task_id, summary=_summary(finding)))
         return attrs.evolve(reply, text="\n".join(lines), events=(*events, *reply.events))
 
 
@@ -1118,10 +1121,15 @@ def _refused(reply: Reply, plan: Plan, problems: tuple[Problem, ...]) -> Reply:
 def _explained(problems: tuple[Problem, ...], made: dict[str, Finding]) -> tuple[Problem, ...]:
     """For each failed check, replace the problem "evidence required" by what the verifier saw."""
     return tuple(
-        attrs.evolve(one, code="check_failed", legal=one.seen, seen=_summary(made[one.task_ids[0]]))
-        if one.code == "evidence_required" and one.task_ids[0] in made
-        else one
-        for one in problems
+        attrs.evolve(
+            problem,
+            code="check_failed",
+            legal=problem.seen,
+            seen=_summary(made[problem.task_ids[0]]),
+        )
+        if problem.code == "evidence_required" and problem.task_ids[0] in made
+        else problem
+        for problem in problems
     )
 
 
