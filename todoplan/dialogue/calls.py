@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any
 
 import attrs
 
 from todoplan.core.events.base import Base, Note
 from todoplan.core.events.types import Event
-from todoplan.core.plan.model import short_repr
+from todoplan.core.plan.model import instance_of
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
 from todoplan.dialogue.intake import Repair
-from todoplan.errors import PlanError
 
 
 @attrs.frozen(weakref_slot=False)
@@ -87,25 +86,9 @@ class Turn:
         return bool(self.events) and known == self.plan.revision - len(self.events)
 
 
-T = TypeVar("T")
-
-
-def checked(value: object, kind: type[T], legal: str) -> T:
-    """
-    Return the value if it is an instance of `kind`.
-
-    Raises:
-        PlanError: the value is of another type. `legal` says what to pass instead.
-    """
-    if isinstance(value, kind):
-        return value
-    msg = f"{short_repr(value)} was given; give {legal}"
-    raise PlanError(msg, seen=value)
-
-
 def checked_plan(value: object) -> Plan:
     """Return the value if it is a plan; raise a PlanError otherwise."""
-    return checked(value, Plan, "Plan(), or the plan of the last reply")
+    return instance_of(value, Plan, "Plan(), or the plan of the last reply")
 
 
 # -------- clock --------

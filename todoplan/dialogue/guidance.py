@@ -16,11 +16,11 @@ from typing import Any, Literal, get_args, overload
 import attrs
 
 from todoplan.core.events.base import NOTHING_LISTED, Base
-from todoplan.core.plan.model import Status, Task, short_repr, tuple_of
+from todoplan.core.plan.model import Status, Task, instance_of, short_repr, tuple_of
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import open_tasks, within_reach
 from todoplan.core.rules import Policy, Severity
-from todoplan.dialogue.calls import checked, checked_plan
+from todoplan.dialogue.calls import checked_plan
 from todoplan.dialogue.replies import and_more, counts_text, one_line, unseen_text, waiting_text
 from todoplan.dialogue.tools import ToolSet
 from todoplan.errors import CodecError, PlanError, UnfinishedError
@@ -654,9 +654,9 @@ class Guidance:
     advised: Callable[[Advice, Plan], None] | None = attrs.field(default=None, eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        checked(self.toolset, ToolSet, "a tool set: Guidance(toolbox.toolset)")
-        checked(self.settings, Settings, "settings, such as Settings(unfinished=1)")
-        checked(self.policy, Policy, "a policy, such as toolbox.policy")
+        instance_of(self.toolset, ToolSet, "a tool set: Guidance(toolbox.toolset)")
+        instance_of(self.settings, Settings, "settings, such as Settings(unfinished=1)")
+        instance_of(self.policy, Policy, "a policy, such as toolbox.policy")
 
     def before_model(
         self,
@@ -776,4 +776,4 @@ def before_partial(
 
 def _check(plan: object, memory: object) -> None:
     checked_plan(plan)
-    checked(memory, Memory, "Memory(), or Memory.of(...) with the stored data")
+    instance_of(memory, Memory, "Memory(), or Memory.of(...) with the stored data")

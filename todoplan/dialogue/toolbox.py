@@ -59,11 +59,19 @@ from todoplan.core.events.types import (
     TaskDeleted,
     TaskEdited,
 )
-from todoplan.core.plan.model import Status, Task, fast_constructor, in_utc, short_repr, tuple_of
+from todoplan.core.plan.model import (
+    Status,
+    Task,
+    fast_constructor,
+    in_utc,
+    instance_of,
+    short_repr,
+    tuple_of,
+)
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem, ids_text
 from todoplan.core.rules import DEFAULT, Policy, Severity
-from todoplan.dialogue.calls import Call, Reply, Turn, checked, checked_plan
+from todoplan.dialogue.calls import Call, Reply, Turn, checked_plan
 from todoplan.dialogue.guidance import Advice, Guidance, Settings, awaits_approval
 from todoplan.dialogue.intake import (
     InputLimits,
@@ -193,9 +201,9 @@ class Toolbox:
     lease: float = attrs.field(default=900.0, converter=as_seconds)
 
     def __attrs_post_init__(self) -> None:
-        checked(self.toolset, ToolSet, "a tool set: Toolbox(TASKS)")
+        instance_of(self.toolset, ToolSet, "a tool set: Toolbox(TASKS)")
         require(self.policy, Policy)
-        checked(self.limits, InputLimits, "limits, such as InputLimits(items=100)")
+        instance_of(self.limits, InputLimits, "limits, such as InputLimits(items=100)")
         require_met(self.toolset, self.policy)
 
     def __repr__(self) -> str:
@@ -238,7 +246,7 @@ class Toolbox:
         if type(plan) is not Plan:
             checked_plan(plan)
         if base is not None:
-            checked(base, Base, _AS_BASE)
+            instance_of(base, Base, _AS_BASE)
         # The same as `_Context(...)`, but in C: the generated constructor costs a twentieth of a
         # short call.
         context = tuple.__new__(_Context, (at, base, actor, fences))
@@ -405,7 +413,7 @@ class Toolbox:
         """
         checked_plan(plan)
         calls = tuple_of(calls, Call, 'the calls of a turn, such as [Call("TaskList", {})]')
-        seen = None if base is None else checked(base, Base, _AS_BASE)
+        seen = None if base is None else instance_of(base, Base, _AS_BASE)
         clashing = self.clashing([call.name for call in calls])
         replies: list[Reply] = []
         for index, call in enumerate(calls):
@@ -503,7 +511,7 @@ def require(value: object, kind: type[T], remedy: str = "") -> T:
     Raises:
         PlanError: the value is of another type. The message shows the value and says what to pass.
     """
-    return checked(value, kind, remedy or _REMEDIES.get(kind, f"a {kind.__name__}"))
+    return instance_of(value, kind, remedy or _REMEDIES.get(kind, f"a {kind.__name__}"))
 
 
 def require_clock(value: Any) -> Any:
