@@ -1025,7 +1025,7 @@ class CallReplay:
             merges = bool(intake.values.get("merge"))
             return self._written(request, ids, merges=merges)
         self.before_update()
-        return self._decided(self.translated(request))
+        return self._step(self._decide(self.translated(request)))
 
     def _written(self, request: WriteTodos, ids: Sequence[str], *, merges: bool) -> Step:
         # If one message has two writes, the host carries out both, and the later one replaces the
@@ -1041,20 +1041,20 @@ class CallReplay:
             command, begins = meaning(self.lane.plan, request)
             if begins or is_new_list(self.call.answer, self.lane.plan):
                 self.begin()
-        step = self._decided(command)
+        outcome = self._decide(command)
         # The writer of a list chooses the ids in it, and later merges name tasks by these ids.
         if merges:
             by_text = {task.subject: task.id for task in self.lane.plan}
             ours = [by_text.get(todo.content) for todo in request.todos]
         else:
             ours = [task.id for task in self.lane.plan]
-        if len(ids) == len(request.todos) and step.outcome == "applied":
+        if len(ids) == len(request.todos) and outcome == "applied":
             pairs = zip(ids, ours, strict=False)
             self.lane.shown |= {given: one for given, one in pairs if given and one}
         # The state shown by the answer takes precedence.
         if shown := shown_list(self.call.answer):
             self.whole(shown)
-        return self._step(step.outcome)
+        return self._step(outcome)
 
     def _step(self, outcome: Outcome, was: Plan | None = None) -> Step:
         call, sent = self.call, self.call.arguments
@@ -1075,7 +1075,8 @@ class CallReplay:
             was,
         )
 
-    def _decided(self, command: Command) -> Step:
+    def _decide(self, command: Command) -> Outcome:
+        """Carry out the call's command, and report the rules that it breaks."""
         before = self.lane.plan
         decision = decide(before, command, ANYTHING_GOES, at=self.call.at)
         if isinstance(decision, Rejected):
@@ -1084,7 +1085,7 @@ class CallReplay:
             severity = Severity.WARN if self.policy == AUDIT else Severity.ERROR
             self._report(decision.problems, severity, before)
             self.lane.take(before, ())
-            return self._step("impossible")
+            return "impossible"
         events = decision.events
         # A list that differs only in active forms counts as no change.
         if isinstance(command, WriteTodos) and all(
@@ -1098,7 +1099,7 @@ class CallReplay:
         self.lane.take(decision.plan, decision.events)
         self.events += decision.events
         self._describe(change)
-        return self._step("applied")
+        return "applied"
 
     # Findings about legal calls, which break no rule but show how carefully the plan was kept.
 
