@@ -154,7 +154,9 @@ def test_what_is_imported_is_used(invoke, tmp_path, name):
     froms = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
     imported = {alias.name for node in froms for alias in node.names} - {"annotations"}
     assert imported
-    assert imported <= {node.id for node in nodes if isinstance(node, ast.Name)}
+    exported = re.search(r"^__all__ = (\[.+?\])$", text, re.MULTILINE | re.DOTALL)
+    used = {node.id for node in nodes if isinstance(node, ast.Name)}
+    assert imported <= used | {*(ast.literal_eval(exported[1]) if exported else ())}
     assert max(map(len, text.splitlines())) <= 100
 
 
