@@ -14,7 +14,8 @@ from todoplan.testing.adapters.host import is_utf8
 
 LATER = datetime(2030, 1, 1, tzinfo=UTC)
 DRAWN = {"test_drawn_conversations_are_the_same", "test_the_catalogue_is_read_alike"}
-PAIRS = pairs_of(faults_in(faults_of_adapters))
+FAULTS = faults_in(faults_of_adapters)
+PAIRS = pairs_of(FAULTS)
 CHECKS = [name for name in dir(AdapterSuite) if name.startswith("test_")]
 
 
@@ -36,12 +37,12 @@ def suite_of(make_host, examples=4):
     return Suite()
 
 
-def fails(suite, name):
-    """Say whether a check fails, with any of its parameters."""
+def fails(suite, name, most=None):
+    """Return whether a check fails with any of its parameters, or with any of the first `most`."""
     check = getattr(suite, name)
     marks = [mark for mark in getattr(check, "pytestmark", []) if mark.name == "parametrize"]
     given = [(value,) for value in marks[0].args[1]] if marks else [()]
-    for values in given:
+    for values in given[:most]:
         faults_of_adapters.SharesBetweenAgents.kept_by_all.clear()
         try:
             check(*values)
@@ -116,3 +117,15 @@ def test_every_check_has_its_fault():
 def test_a_fault_is_caught(host, check):
     """Each check that is meant for a fault catches it."""
     assert fails(suite_of(host, examples=30 if check in DRAWN else 1), check)
+
+
+@pytest.mark.parametrize(
+    "name", ["TakesTheLastOfMany", "KeepsAFlatList", "ForgetsWhatWasUnseen", "StoresReminders"]
+)
+def test_one_fault_has_few_findings(name):
+    """An author whose adapter has one fault has one to three failed checks to read, not dozens."""
+    fault = FAULTS[name]
+    suite = suite_of(fault, examples=1)
+    found = {check for check in CHECKS if check not in DRAWN and fails(suite, check, most=1)}
+    assert {*fault.meant} <= found
+    assert len(found) <= 3
