@@ -1,5 +1,7 @@
 """What is particular to sessions of coding agents, in small recordings written here."""
 
+import json
+
 import pytest
 from support.recorded import TODOS, answers, bad_lines, calls, document_file, lines_file, text_file
 from support.synthetic import checks
@@ -141,23 +143,42 @@ def _told(number, *content):
     return {"version": "v1", "kind": "ToolResults", "data": data}
 
 
-def test_old_versions_of_kiro_name_tasks_by_index(tmp_path):
-    """From 0; texts come without ids, and answers show no list."""
+def test_the_list_that_old_versions_of_kiro_show_is_believed(tmp_path):
+    """Calls name tasks by index from 0, texts come without ids, and words stand around the list."""
     sent = [
-        {"command": "create", "tasks": ["Sow", "Mow", "Reap", 7]},
-        {"command": "complete", "completed_indices": [0, 9]},
-        {"command": "add", "new_tasks": ["Eat\nit"], "insert_indices": [3]},
-        {"command": "remove", "remove_indices": [1, 3]},
-        {"command": "lookup"},
-        {"command": "create"},
-        {"command": "dance"},
+        ({"command": "create", "tasks": ["Sow", "Reap", 7]}, ".Sow .Reap .7"),
+        ({"command": "complete", "completed_indices": [0]}, "xSow .Reap .7"),
+        ({"command": "add", "new_tasks": ["Mow"], "insert_indices": [1]}, "xSow .Mow .Reap .7"),
+        ({"command": "remove", "remove_indices": [3]}, "xSow .Mow .Reap"),
+        ({"command": "complete", "completed_indices": [1], "current_id": "no"}, ""),
+        ({"command": "lookup"}, ""),
+        ({"command": "dance"}, ""),
+    ]
+    records = []
+    for number, (arguments, shown) in enumerate(sent):
+        tasks = [{"task_description": one[1:], "completed": one[0] == "x"} for one in shown.split()]
+        state = {"tasks": tasks, "description": "Garden", "id": "17"}
+        text = f"TODO LIST STATE: {json.dumps(state)}\n\n ID: 17"
+        records.append(_asked(number, **arguments))
+        records.append(_told(number, text if shown else "No todo list exists with the given ID"))
+    path = lines_file(tmp_path, *records)
+    assert ended(path) == [("Sow", "completed"), ("Mow", "pending"), ("Reap", "pending")]
+    tools = [call.tool for call in calls(path)]
+    assert tools == [*["todo_write"] * 5, "todo_read", "todo_write"]
+
+
+def test_kiro_removes_tasks_by_id(tmp_path):
+    """Also where the answer shows no list, as the rest is done."""
+    sent = [
+        {"command": "create", "tasks": [{"task_description": one} for one in ("Sow", "Mow")]},
+        {"command": "complete", "completed_task_ids": ["1"]},
+        {"command": "remove", "remove_task_ids": [2]},
     ]
     records = [one for n, each in enumerate(sent) for one in (_asked(n, **each), _told(n))]
-    expected = [("Sow", "completed"), ("Reap", "pending"), ("Eat it", "pending")]
-    assert ended(lines_file(tmp_path, *records[:10])) == expected
-    found = calls(lines_file(tmp_path, *records))
-    assert [call.tool for call in found] == [*["todo_write"] * 4, "todo_read", *["todo_write"] * 2]
-    assert found[-1].arguments == {"todos": []}
+    assert ended(lines_file(tmp_path, *records)) == [("Sow", "completed")]
+    emptied = [_asked(9, command="create"), _told(9)]
+    found = calls(lines_file(tmp_path, *emptied))
+    assert [call.arguments for call in found] == [{"todos": []}]
 
 
 def test_the_list_that_kiro_shows_is_believed(tmp_path):

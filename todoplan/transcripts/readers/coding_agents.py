@@ -1015,6 +1015,7 @@ def atif(source: Source, _joiner: Joiner) -> Iterator[Signal]:
 
 _EVENTS = {"Prompt", "AssistantMessage", "ToolResults"}
 _ANSWERS = {"Response", "ToolUse"}
+_KIRO_STATE, _KIRO_ID = "TODO LIST STATE: ", "\n\n ID: "
 
 
 @by_record
@@ -1062,7 +1063,7 @@ class _KiroTask:
     is_done: bool
 
 
-def _kiro_tasks(listed: Any, first: int = 1) -> list[_KiroTask]:
+def _kiro_tasks(listed: Any) -> list[_KiroTask]:
     # Old versions send texts without ids.
     rows = [
         one if isinstance(one, dict) else {"task_description": one}
@@ -1074,8 +1075,12 @@ def _kiro_tasks(listed: Any, first: int = 1) -> list[_KiroTask]:
             str(one.get("task_description", "")),
             one.get("completed") is True,
         )
-        for number, one in enumerate(rows, first)
+        for number, one in enumerate(rows, 1)
     ]
+
+
+def _kiro_ids(listed: Any) -> set[str]:
+    return {str(one) for one in listed} if isinstance(listed, list) else set()
 
 
 @attrs.define
@@ -1092,31 +1097,22 @@ class _KiroList:
         match None if refused else sent.get("command"):
             case "create":
                 self.tasks = _kiro_tasks(sent.get("tasks"))
-            case "add":
-                self.tasks += _kiro_tasks(sent.get("new_tasks"), len(self.tasks) + 1)
             case "complete":
-                done = self._named(sent.get("completed_task_ids"), sent.get("completed_indices"))
-                for place in done:
-                    self.tasks[place] = attrs.evolve(self.tasks[place], is_done=True)
+                done = _kiro_ids(sent.get("completed_task_ids"))
+                self.tasks = [
+                    attrs.evolve(one, is_done=one.is_done or one.id in done) for one in self.tasks
+                ]
             case "remove":
-                gone = self._named(sent.get("remove_task_ids"), sent.get("remove_indices"))
-                self.tasks = [one for place, one in enumerate(self.tasks) if place not in gone]
+                gone = _kiro_ids(sent.get("remove_task_ids"))
+                self.tasks = [one for one in self.tasks if one.id not in gone]
         if not refused:
-            # The answer shows the list. It is empty once all tasks are done.
-            shown = mapping(arguments_of(call.answer.text)).get("tasks")
-            self.tasks = _kiro_tasks(shown) or self.tasks
+            # The answer shows the list after the call. New versions empty the list once all tasks
+            # are done, so completing and removing are also carried out here. Old versions name
+            # tasks by index, never empty the list, and put a few words around it.
+            text = call.answer.text.removeprefix(_KIRO_STATE).partition(_KIRO_ID)[0]
+            self.tasks = _kiro_tasks(mapping(arguments_of(text)).get("tasks")) or self.tasks
         todos = _ticked((one.is_done, one.text) for one in self.tasks)
         return attrs.evolve(call, tool="todo_write", arguments=todos)
-
-    def _named(self, ids: Any, indices: Any) -> set[int]:
-        """
-        Return the places of the tasks with these ids or indices. Old versions of Kiro name indices.
-        """
-        known = {str(one) for one in ids} if isinstance(ids, list) else set()
-        places = indices if isinstance(indices, list) else ()
-        return {
-            place for place, task in enumerate(self.tasks) if task.id in known or place in places
-        }
 
 
 @dialect("kiro", _is_kiro)
