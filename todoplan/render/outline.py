@@ -3,8 +3,7 @@ The outline that every format prints: one line for each task, with its mark and 
 
 A line is for a person who looks at the whole plan. It shows the status, the title, the owner, the
 level, a priority other than medium, what the task waits for, and whether its completion is
-verified. `details` returns the notes that quote texts of users and models. `LEFT_OUT` lists the
-fields that no line shows; a test fails if a new field is neither shown nor listed.
+verified. `details` returns the notes that quote texts of users and models. No other field is shown.
 """
 
 import re
@@ -34,7 +33,7 @@ from todoplan.core.events.types import (
     TaskEdited,
     TasksReordered,
 )
-from todoplan.core.plan.model import TASK_FIELDS, Evidence, FieldKind, Priority, Status, Task
+from todoplan.core.plan.model import Evidence, Priority, Status, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import stuck
 from todoplan.core.problems import ids_text
@@ -139,19 +138,6 @@ _MARKS = {
 }
 _VERIFIED = "[v]"
 _PRIORITIES = {Priority.HIGH: "high priority", Priority.LOW: "low priority"}  # medium is the usual
-LEFT_OUT = frozenset(
-    {
-        "description",
-        "active_form",
-        "blocks",  # the other side of `blocked_by`
-        "estimate",
-        "metadata",
-        "claims",
-        "failed_attempts",
-        *(name for name, field in TASK_FIELDS.items() if field.kind is FieldKind.TIME),
-    }
-)
-"""The fields of a task that no line shows."""
 
 DEEPEST = 16
 """The maximum level of indentation. Deeper tasks are shown at this level."""

@@ -14,31 +14,13 @@ import attrs
 from todoplan.core.events.apply import Entry, replay
 from todoplan.core.events.base import Difference, changed_by, differences
 from todoplan.core.events.types import Event, PlanApproved, PlanCleared, PlanRestored
-from todoplan.core.plan.model import TASK_FIELDS, Approval, FieldKind, Status, instance_of, tuple_of
+from todoplan.core.plan.model import TASK_FIELDS, Approval, Status, instance_of, tuple_of
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import PlanError
 from todoplan.lazy import listing
 
 __all__ = ["Drift", "drift"]
 __dir__ = listing(__all__)
-
-_PROGRESS = frozenset(
-    {
-        "status",  # except cancelled: a cancelled task is no longer part of the plan
-        "active_form",
-        "owner",
-        "blocks",  # mirrors `blocked_by`
-        "metadata",
-        "waiting",
-        "answer",
-        "evidence",
-        "claim",
-        "claims",
-        "failed_attempts",
-        *(name for name, field in TASK_FIELDS.items() if field.kind is FieldKind.TIME),
-    }
-)
-"""Fields that change while a plan is carried out, or that programs use for their own data."""
 
 
 @attrs.frozen
@@ -70,9 +52,10 @@ class Drift:
         dropped = now.status is Status.CANCELLED and was.status is not Status.CANCELLED
         return tuple(
             name
-            for name in TASK_FIELDS
+            for name, field in TASK_FIELDS.items()
+            # The status is progress, but a cancelled task is no longer part of the plan.
             if (dropped and name == "status")
-            or (name not in _PROGRESS and getattr(was, name) != getattr(now, name))
+            or (not field.is_progress and getattr(was, name) != getattr(now, name))
         )
 
 

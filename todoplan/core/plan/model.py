@@ -643,13 +643,17 @@ class TaskField:
     Describes one field of a task.
 
     An `editable` field can be set by a `TaskEdited` event. The other fields either have events of
-    their own (status, parent, edges) or follow from these (times).
+    their own (status, parent, edges) or follow from these (times). A field `is_progress` if it
+    changes while a plan is carried out, or holds data of programs; the other fields are what a
+    person approves. If a command can set the field, models may set it too if it is `for_models`.
     """
 
     name: str
     kind: FieldKind
     default: Any
     editable: bool
+    is_progress: bool
+    for_models: bool
 
 
 def as_waiting(value: Waiting | None) -> Waiting | None:
@@ -805,12 +809,28 @@ _values = attrgetter(*(field.name for field in attrs.fields(Task)))
 _SET_BY_OTHER_EVENTS = frozenset(
     {"id", "status", "blocks", "blocked_by", "parent", "claim", "claims", "failed_attempts"}
 )
+# `blocks` is here because it mirrors `blocked_by`.
+_PROGRESS = frozenset(
+    {"status", "active_form", "owner", "blocks", "metadata", "waiting", "answer", "evidence"}
+    | {"claim", "claims", "failed_attempts"}
+)
+# A check shows that a task is done, so the model that works on the task must not choose it (law
+# 20). An answer is for people to give.
+_NOT_FOR_MODELS = frozenset({"check", "answer", "evidence"})
 
 
 def _task_field(field: attrs.Attribute[Any]) -> TaskField:
-    kind = FieldKind(field.name if field.name in {"id", "parent"} else field.type)
-    editable = kind is not FieldKind.TIME and field.name not in _SET_BY_OTHER_EVENTS
-    return TaskField(field.name, kind, field.default, editable)
+    name = field.name
+    kind = FieldKind(name if name in {"id", "parent"} else field.type)
+    is_time = kind is FieldKind.TIME
+    return TaskField(
+        name,
+        kind,
+        field.default,
+        editable=not is_time and name not in _SET_BY_OTHER_EVENTS,
+        is_progress=is_time or name in _PROGRESS,
+        for_models=name not in _NOT_FOR_MODELS,
+    )
 
 
 TASK_FIELDS: dict[str, TaskField] = {field.name: _task_field(field) for field in attrs.fields(Task)}
