@@ -131,11 +131,16 @@ def test_what_others_wrote_is_what_they_published():
 
 
 def test_what_is_a_board_says_what_it_is(store):
-    """Whether it can be written to, about which plan, and in whose name."""
+    """Whether it can be written to, about which plan, in whose name, and the fields of a task."""
     told = request(make_board(store), "GET", "/api/board").json()
+    fields = told.pop("fields")
+    texts = {"active_form": "text", "owner": "text", "check": "text"}
+    others = {"priority": ["", "high", "medium", "low"], "estimate": "number", "due": "date"}
+    assert fields == {"subject": "textarea", "description": "textarea", **texts, **others}
     assert told == {"write": True, "plan": None, "person": "person", "named": True}
     other = make_board(store, plan_id="garden", person=lambda _: "ada", write=False)
     told = request(other, "GET", "/api/board").json()
+    assert told.pop("fields") == fields
     assert told == {"write": False, "plan": "garden", "person": None, "named": False}
 
 

@@ -40,7 +40,7 @@ from todoplan.core.commands import (
 )
 from todoplan.core.decide import Decision, Rejected
 from todoplan.core.events.apply import Entry
-from todoplan.core.plan.model import Task, Waiting
+from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Priority, Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem, explain
 from todoplan.core.rules import DEFAULT, Change, Policy, Rule
@@ -255,10 +255,21 @@ def _up_to(revision: int, journal: tuple[Entry, ...]) -> tuple[Entry, ...]:
 # may be out of date when the wish arrives, so it must not be written (law 15).
 
 
-FIELDS = ("subject", "description", "active_form", "priority", "owner", "estimate", "check", "due")
-"""The fields of a task that a page edits one at a time."""
+_CONTROLS: dict[FieldKind, str | list[str]] = {
+    FieldKind.TEXT: "textarea",
+    FieldKind.TEXT_OR_NONE: "text",
+    FieldKind.PRIORITY: ["", *Priority],
+    FieldKind.NUMBER: "number",
+    FieldKind.DATE: "date",
+}
+"""How a person enters a value of each kind: the name of an HTML control, or the choices."""
 
-_TEXTS = {"subject", "description"}  # any other field that is empty becomes `None`
+FIELDS = {
+    name: _CONTROLS[field.kind]
+    for name, field in TASK_FIELDS.items()
+    if field.editable and field.kind in _CONTROLS and name in attrs.fields_dict(UpdateTask)
+}
+"""The fields of a task that a page edits one at a time, with their controls."""
 
 
 def command_of(wish: Mapping[str, Any], actor: str) -> Command:
@@ -285,9 +296,10 @@ def _edit(wish: Mapping[str, Any], _: str) -> Command:
     if field not in FIELDS:
         msg = f"a page edits one of {', '.join(FIELDS)}; this is about {field!r}"
         raise PlanError(msg, seen=field)
-    if value == "" and field not in _TEXTS:
+    about = TASK_FIELDS[field]
+    if value == "" and about.default is None:
         value = None
-    elif field == "due":
+    elif about.kind is FieldKind.DATE:
         try:
             value = date.fromisoformat(value)
         except (TypeError, ValueError):
@@ -523,7 +535,7 @@ class Board:
         name = self._person if isinstance(self._person, str) else None
         named = name is not None
         about = {"write": self._write, "plan": self._only, "person": name, "named": named}
-        return JSONResponse(about)
+        return JSONResponse({**about, "fields": FIELDS})
 
     async def plans(self, _: Request) -> Response:
         """Stream the list of plans, and send it again whenever it changes."""

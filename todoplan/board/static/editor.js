@@ -4,16 +4,17 @@ import { avatars, left, notes, waitsFor } from "./card.js";
 import { el, moment, put, shown } from "./dom.js";
 import { NAMES } from "./model.js";
 
-// The fields in order: section, label, and the type of the input, or the options.
+// The fields in order: section, label, and the type of the input if it is not the one that the server names.
+// The server names all fields. One that is missing here is in the last section, and its name is the label.
 const FIELDS = {
   subject: ["Task", "Title", "text"],
-  description: ["Task", "Description", "textarea"],
-  check: ["Task", "How to check that it is done", "text"],
-  owner: ["Planning", "Assignee", "text"],
-  priority: ["Planning", "Priority", ["", "high", "medium", "low"]],
-  estimate: ["Planning", "Estimate, in minutes", "number"],
-  due: ["Planning", "Due", "date"],
-  active_form: ["More", "Active form", "text"],
+  description: ["Task", "Description"],
+  check: ["Task", "How to check that it is done"],
+  owner: ["Planning", "Assignee"],
+  priority: ["Planning", "Priority"],
+  estimate: ["Planning", "Estimate, in minutes"],
+  due: ["Planning", "Due"],
+  active_form: ["More", "Active form"],
 };
 const ACTIONS = {
   pending: [["Start", "in_progress"], ["Complete", "completed"], ["Cancel", "cancelled"], ["Fail", "failed"]],
@@ -38,6 +39,8 @@ export class Editor {
     this.order = el("div", { class: "actions" });
     this.activity = el("ol");
     this.fields = new Map();
+    const missing = Object.keys(board.about.fields).filter((name) => !(name in FIELDS));
+    this.rows = { ...FIELDS, ...Object.fromEntries(missing.map((name) => [name, ["More", labelOf(name)]])) };
     this.element = el(
       "dialog",
       {
@@ -64,7 +67,7 @@ export class Editor {
   }
 
   section(name, ...children) {
-    const fields = Object.keys(FIELDS).filter((field) => FIELDS[field][0] === name);
+    const fields = Object.keys(this.rows).filter((field) => this.rows[field][0] === name);
     return el("section", { "aria-label": name }, el("h3", {}, name), fields.length > 0 && el("div", { class: `fields ${name}` }, fields.map((field) => this.field(field))), children);
   }
 
@@ -73,7 +76,7 @@ export class Editor {
   }
 
   field(name) {
-    const [, label, kind] = FIELDS[name];
+    const [, label, kind = this.board.about.fields[name]] = this.rows[name];
     const id = `field-${name}`;
     const long = kind === "textarea";
     const number = kind === "number" ? { min: 0, step: "any" } : {};
@@ -289,7 +292,7 @@ export class Editor {
     const value = field.made.value;
     if (value === field.base || value === field.sent || this.id === null) return;
     field.sent = value;
-    const number = name === "estimate" && value !== "";
+    const number = field.made.type === "number" && value !== "";
     const done = await this.act({ do: "edit", field: name, value: number ? Number(value) : value });
     if (!done) {
       field.sent = null;
@@ -299,6 +302,11 @@ export class Editor {
     field.note.replaceChildren();
     if (field.made.value === value) field.sent = value;
   }
+}
+
+function labelOf(name) {
+  const words = name.replaceAll("_", " ");
+  return words[0].toUpperCase() + words.slice(1);
 }
 
 function text(value) {
