@@ -37,7 +37,7 @@ from todoplan.core.commands import (
 from todoplan.core.decide import Decision, Rejected
 from todoplan.core.events.apply import Entry
 from todoplan.core.events.types import StatusChanged
-from todoplan.core.plan.model import Status, Task, Waiting
+from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import (
     ancestors,
@@ -413,24 +413,38 @@ _QUESTION = 200
 _TYPED = {"blocked_by": "--after", "add_blocked_by": "--after", "remove_blocked_by": "--after"}
 
 
-@attrs.frozen
+_TYPES: dict[FieldKind, Any] = {
+    FieldKind.TEXT: str | None,
+    FieldKind.TEXT_OR_NONE: str | None,
+    FieldKind.PRIORITY: str | None,
+    FieldKind.NUMBER: float | None,
+    FieldKind.DATE: date | None,
+    FieldKind.PARENT: str | None,
+}
+"""For each kind of value that a person types, the type of an option."""
+
+_OF_COMMANDS = attrs.fields_dict(CreateTask).keys() & attrs.fields_dict(UpdateTask).keys()
+# In the order of the help: first these, then the others in the order of a task's fields.
+_FIRST = ("description", "active_form", "priority", "owner", "estimate", "due", "parent", "check")
+
+
+@attrs.frozen(
+    these={
+        name: attrs.field(default=None, type=_TYPES[TASK_FIELDS[name].kind])
+        for name in dict.fromkeys((*_FIRST, *TASK_FIELDS))
+        if TASK_FIELDS[name].kind in _TYPES and name in _OF_COMMANDS - {"subject"}
+    }
+)
 class Fields:
     """The fields of a new or existing task that options can set."""
 
-    description: str | None = None
-    active_form: str | None = None
-    priority: str | None = None
-    owner: str | None = None
-    estimate: float | None = None
-    due: date | None = None
-    parent: str | None = None
-    check: str | None = None
-
     def given(self) -> dict[str, Any]:
         """Return the given fields. An empty text becomes `None` if the field may be `None`."""
-        fields = {name: text for name, text in attrs.asdict(self).items() if text is not None}
-        for name in {"active_form", "owner", "due", "parent", "check"} & {*fields}:
-            fields[name] = fields[name] or None
+        fields = {
+            name: None if value == "" and TASK_FIELDS[name].default is None else value
+            for name, value in attrs.asdict(self).items()
+            if value is not None
+        }
         if fields.get("parent"):
             fields["parent"] = id_of(fields["parent"])
         return fields

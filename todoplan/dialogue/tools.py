@@ -8,7 +8,7 @@ tokens). `registry` lists all sets. `schema` builds the JSON Schemas of their fi
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import cached_property
 from typing import Any, Literal, cast, get_args
@@ -26,7 +26,17 @@ from todoplan.core.commands import (
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.plan.model import Status, Todo, Waiting, fast_constructor, short_repr, tuple_of
+from todoplan.core.plan.model import (
+    TASK_FIELDS,
+    FieldKind,
+    Status,
+    TaskField,
+    Todo,
+    Waiting,
+    fast_constructor,
+    short_repr,
+    tuple_of,
+)
 from todoplan.core.problems import Problem
 from todoplan.core.rules import Policy, Severity
 from todoplan.dialogue.intake import BY_OWN_ID, DELETED, OWN_ID, PUBLISHED, WITHIN, Field, Kind
@@ -436,7 +446,7 @@ def _id() -> Field:
     return Field("taskId", "task_id", Kind.ID, required=True, aliases=aliases)
 
 
-_DETAILS = (
+_DETAILS: tuple[Field, ...] = (
     Field("activeForm", "active_form", Kind.LINE),
     Field("owner", "owner", Kind.LINE, aliases=("assignee",)),
     Field("priority", "priority", Kind.PRIORITY),
@@ -446,6 +456,39 @@ _DETAILS = (
         "due", "due", Kind.DATE, aliases=("dueDate", "dueAt", "deadline"), hidden=True, clears=True
     ),
     Field("metadata", "metadata", Kind.METADATA, aliases=("meta",)),
+)
+_ARGUMENT_KINDS = {
+    FieldKind.TEXT: Kind.TEXT,
+    FieldKind.TEXT_OR_NONE: Kind.LINE,
+    FieldKind.PRIORITY: Kind.PRIORITY,
+    FieldKind.DATE: Kind.DATE,
+}
+
+
+def hidden_arguments(fields: Iterable[TaskField]) -> tuple[Field, ...]:
+    """
+    Return an unpublished argument for each field of a task that models may set.
+
+    To publish an argument for a field, which costs tokens, add it to `_DETAILS`.
+    """
+    return tuple(
+        Field(
+            re.sub("_([a-z])", lambda found: found[1].upper(), field.name),
+            field.name,
+            _ARGUMENT_KINDS[field.kind],
+            hidden=True,
+            clears=field.default is None,
+        )
+        for field in fields
+        if field.for_models and field.kind in _ARGUMENT_KINDS
+    )
+
+
+_HAVE_ARGUMENTS = {"subject", "description", *(field.target for field in _DETAILS)}
+_DETAILS += hidden_arguments(
+    field
+    for name, field in TASK_FIELDS.items()
+    if name in attrs.fields_dict(UpdateTask).keys() - _HAVE_ARGUMENTS
 )
 _PARENTS = ("parent", "parentTask")
 _WAITING = Field("waitingFor", "waiting", Kind.LINE, aliases=WAITS, clears=True)

@@ -10,10 +10,10 @@ from support.json_documents import data_of
 
 from todoplan import Planner, Status
 from todoplan.cli import plans as plan_options
-from todoplan.cli.options import command_of
+from todoplan.cli.options import command_of, option_of_field
 from todoplan.core.commands import ClaimTask, CreateTask, RenewClaim, UpdateTask
 from todoplan.core.events.types import StatusChanged
-from todoplan.core.plan.model import EDITABLE, Waiting
+from todoplan.core.plan.model import EDITABLE, FieldKind, TaskField, Waiting
 from todoplan.errors import StoreError
 from todoplan.render.terminal import today
 from todoplan.stores.file import FileStore
@@ -44,6 +44,29 @@ def test_every_field_has_its_option_or_is_left_out_on_purpose(command, made):
     settable = EDITABLE & attrs.fields_dict(made).keys()
     offered = inspect.signature(command_of(command)).parameters.keys() & EDITABLE
     assert offered == settable - {"waiting", "metadata"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "default", "metavar", "words", "given"),
+    [
+        (FieldKind.TEXT, "", "TEXT", "Place of work.", "a\nb"),
+        (FieldKind.TEXT_OR_NONE, None, "TEXT", 'Place of work; "" for none.', "bed 3"),
+        (FieldKind.NUMBER, None, "NUMBER", "Place of work.", 5.0),
+        (FieldKind.DATE, None, "DATE", 'Place of work; "" for none.', "2026-12-31"),
+    ],
+)
+def test_a_field_without_an_option_of_its_own_has_one_by_its_kind(
+    kind, default, metavar, words, given
+):
+    """Its name is the flag and the help; a date is read as --due reads it."""
+    field = TaskField(
+        "place_of_work", kind, default, editable=True, is_progress=False, for_models=True
+    )
+    option = option_of_field(field)
+    assert option.default == "--place-of-work"
+    assert (option.metavar, option.help) == (metavar, words)
+    read = given if option.parser is None else option.parser(given)
+    assert read == (date(2026, 12, 31) if kind is FieldKind.DATE else given)
 
 
 def plan_in(path, plan_id="plan"):

@@ -10,11 +10,12 @@ from support.strategies import full_plans
 from support.talk import planned, toolbox, valid
 
 from todoplan.core.commands import CreateTask, UpdateTask
-from todoplan.core.plan.model import EDITABLE
+from todoplan.core.plan.model import EDITABLE, FieldKind, TaskField
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem
+from todoplan.dialogue.intake import Kind
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import tasks
+from todoplan.dialogue.tools import hidden_arguments, tasks
 
 honest = st.text("abcXYZ 019\t\n.,:;-[]()&\u00e4\u4f60\u0301\u200d\U0001f600", max_size=40)
 BOX = toolbox("tasks")
@@ -56,6 +57,23 @@ def test_every_field_of_a_task_can_be_sent(toolset):
     assert asked >= EDITABLE - NOT_FOR_MODELS
     assert targets(several.items) - {"id"} == targets(create) - {"tasks"} == asked | {"subtasks"}
     assert targets(update) == {field.name for field in attrs.fields(UpdateTask)} - NOT_FOR_MODELS
+
+
+def test_a_field_without_a_declared_argument_can_be_sent_too():
+    """It costs no tokens, and "" clears it; what models may not set has no argument."""
+    made = [
+        TaskField("place_of_work", kind, default, editable=True, is_progress=False, for_models=own)
+        for kind, default, own in (
+            (FieldKind.TEXT_OR_NONE, None, True),
+            (FieldKind.TEXT, "", True),
+            (FieldKind.TEXT_OR_NONE, None, False),
+            (FieldKind.NUMBER, None, True),
+        )
+    ]
+    line, text = hidden_arguments(made)
+    assert (line.name, line.target, line.kind) == ("placeOfWork", "place_of_work", Kind.LINE)
+    assert (text.name, text.target, text.kind) == ("placeOfWork", "place_of_work", Kind.TEXT)
+    assert (line.hidden, text.hidden, line.clears, text.clears) == (True, True, True, False)
 
 
 SETS = (tasks(), tasks("snake"), tasks().renamed(TaskCreate="add_step", TaskUpdate="change"))
