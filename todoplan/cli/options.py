@@ -431,9 +431,9 @@ def option_of_field(field: TaskField) -> Any:
     """Return the option for a field of a task that `OPTIONS` does not have."""
     words = field.name.replace("_", " ").capitalize()
     clears = '; "" for none' if field.kind in {FieldKind.TEXT_OR_NONE, FieldKind.DATE} else ""
-    parser = {"parser": _due} if field.kind is FieldKind.DATE else {}
+    parser = _due if field.kind is FieldKind.DATE else None
     spec = f"--{field.name.replace('_', '-')} {_METAVARS[field.kind]}"
-    return _option(spec, f"{words}{clears}.", **parser)
+    return _option(spec, f"{words}{clears}.", parser=parser)
 
 
 OPTIONS |= {

@@ -440,7 +440,7 @@ class Fields:
 
     def given(self) -> dict[str, Any]:
         """Return the given fields. An empty text becomes `None` if the field may be `None`."""
-        fields = {
+        fields: dict[str, Any] = {
             name: None if value == "" and TASK_FIELDS[name].default is None else value
             for name, value in attrs.asdict(self).items()
             if value is not None
