@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.documents import around, full_tasks
 
 from todoplan import Plan
 from todoplan.codec import from_markdown, not_held, to_markdown
@@ -15,7 +16,7 @@ from todoplan.codec.foreign.markdown import (
     write_document,
 )
 from todoplan.core.decide import plan_of
-from todoplan.core.plan.model import Task
+from todoplan.core.plan.model import TASK_FIELDS, Task
 from todoplan.errors import CodecError
 from todoplan.testing.strategies import plans
 
@@ -230,6 +231,21 @@ def test_what_no_form_holds_is_named():
         "order": ("1", "3", "2"),
     }
     assert to_markdown(Plan()) == ""
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_field_is_lost_unnamed(form):
+    """Whatever a task holds is in the file, or is named; but times, and counts of claims."""
+    for full in full_tasks().values():
+        plan = around(full)
+        again = {task.subject: task for task in from_markdown(to_markdown(plan, form), form)}
+        lost = not_held(plan, form)
+        for name in TASK_FIELDS.keys() - {"id", "metadata", "parent", "blocks", "blocked_by"}:
+            is_kept = getattr(again[full.subject], name) == getattr(full, name)
+            assert is_kept or full.id in lost.get(name, ()) or name in UNNAMED, name
+
+
+UNNAMED = {"claims", "failed_attempts", "created_at", "updated_at", "started_at", "completed_at"}
 
 
 def test_texts_are_no_markup():

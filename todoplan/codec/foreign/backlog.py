@@ -129,9 +129,9 @@ def to_backlog(plan: Plan) -> dict[str, str]:
     """
     Return the tasks as files of Backlog.md: a dict from file names to texts.
 
-    Data for which Backlog.md has no fields are lost: waits, claims, evidence and estimates, and a
-    check that is not part of the description. A failed task becomes "To Do", and a cancelled task
-    becomes "Done".
+    Data for which Backlog.md has no fields are lost, such as waits, claims, evidence, estimates and
+    due dates, and a check that is not part of the description. A failed task becomes "To Do", and a
+    cancelled task becomes "Done".
 
     Raises:
         MissingExtraError: PyYAML is missing.

@@ -30,7 +30,7 @@ from typing import Any, Literal, get_args
 import attrs
 
 from todoplan.core.decide import mirrored, plan_of
-from todoplan.core.plan.model import FrozenDict, Priority, Status, Task
+from todoplan.core.plan.model import TASK_FIELDS, FieldKind, FrozenDict, Priority, Status, Task
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import CodecError, PlanError
 from todoplan.texts import one_line, printable
@@ -386,9 +386,11 @@ def not_held(plan: Plan, form: Form = "checklist") -> dict[str, tuple[str, ...]]
     return {name: tuple(ids) for name, ids in lost.items()}
 
 
-_COMPARED = (
-    *("subject", "description", "status", "active_form", "priority", "owner", "parent"),
-    *("blocked_by", "waiting", "check", "estimate", "metadata"),
+# No form has times and counts. `blocks` mirrors `blocked_by`.
+_COMPARED = tuple(
+    name
+    for name, field in TASK_FIELDS.items()
+    if field.kind not in {FieldKind.ID, FieldKind.TIME, FieldKind.COUNT} and name != "blocks"
 )
 
 
