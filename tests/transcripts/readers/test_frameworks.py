@@ -237,11 +237,12 @@ def test_parts_of_a_response_are_one_turn(tmp_path):
         tmp_path,
         response(CALL, second, provider_response_id="p"),
         request({**RETURN, "content": {"todos": []}}),
-        response({"part_kind": "compaction", "content": "x"}, {"part_kind": "text"}),
+        response({"part_kind": "compaction", "timestamp": "2026-03-02T09:00:00Z"}),
+        response({"part_kind": "text"}),
     )
     assert [call.turn for call in calls(path)] == ["p", "p"]
     assert calls(path)[0].result.data == {"todos": []}
-    assert len(compactions(path)) == 1
+    assert [one.at.day for one in compactions(path)] == [2]
 
 
 # -------- openai_agents --------
