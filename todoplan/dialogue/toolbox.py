@@ -291,8 +291,7 @@ class Toolbox:
             )
             request = request.command
         if isinstance(request, Query):
-            note = _NOTHING if context.base is None else Note(read=request.task_id or "")
-            reply = self._show(plan, name, request, repairs, note)
+            reply = self._show(plan, name, request, repairs, context)
         else:
             if type(request) is CreateTasks and len(plan):
                 repairs += tuple(_read_as_index(values, plan))
@@ -363,8 +362,9 @@ class Toolbox:
         return attrs.evolve(reply, plan=plan, events=(*reply.events, *events))
 
     def _show(
-        self, plan: Plan, name: str, query: Query, repairs: tuple[Repair, ...], note: Note
+        self, plan: Plan, name: str, query: Query, repairs: tuple[Repair, ...], context: _Context
     ) -> Reply:
+        """Return the reply to a call that only reads."""
         if query.task_id is None:
             text = _lines(list_text(plan), repairs_text(repairs))
         elif task := plan.get(query.task_id):
@@ -375,6 +375,7 @@ class Toolbox:
             legal = ids_text(task.id for task in plan)
             problem = Problem("unknown_task", (), query.task_id, legal)
             return _refusal(plan, name, (problem,), repairs)
+        note = _NOTHING if context.base is None else Note(read=query.task_id or "")
         return _reply(plan, text, (), _FINE, (), (), repairs, name, "", None, note)
 
     def _example(self, plan: Plan, tool: Tool) -> str:
