@@ -640,7 +640,7 @@ def _about_list(
     base: Base, plan: Plan, unseen: Sequence[Difference], reply: Reply
 ) -> Iterator[str]:
     """
-    Yield the texts about tasks of which a list says something else than the plan.
+    Yield the texts about tasks on which a whole list and the plan disagree.
 
     These are the open tasks that are kept although the list left them out, and the open lines of
     the list whose tasks others deleted before the last reply.
