@@ -1721,7 +1721,17 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         messages, is_new = Conversation(request.messages, neutral), not state.get(RUN)
         reminder = yield partial(session.before_model, messages, is_new=is_new, **given)
         # `asked` never contains a reminder, so no request contains more than one.
-        asked, stands = self._prompted(request) if has_tools else request, list[AnyMessage]()
+        asked, stands = request, list[AnyMessage]()
+        if has_tools:
+            changes: Any = {"messages": protected(request.messages, self._tool_names)}
+            if self.system_prompt:
+                # After the agent's own prompt, and always the same text, so that the provider's
+                # prompt cache stays valid.
+                old = request.system_message
+                text = f"\n\n{self.system_prompt}" if old else self.system_prompt
+                blocks = [*(old.content_blocks if old else ()), {"type": "text", "text": text}]
+                changes["system_message"] = SystemMessage(content=blocks)
+            asked = request.override(**changes)
         response: _Response = yield partial(handler, self._reminded(asked, reminder))
         # After a structured answer, the model is not asked again, because LangChain would not read
         # a second answer.
@@ -1741,17 +1751,6 @@ class PlanMiddleware(AgentMiddleware[PlanAgentState, Any, Any]):
         kept = yield from self.plans.kept(state, session)
         update = {MEMORY: advice.memory.to_data(), RUN: True, **kept}
         return ExtendedModelResponse(response, GraphCommand(update=update))
-
-    def _prompted(self, request: _Request) -> _Request:
-        """Return the request with the planning prompt after the agent's own prompt."""
-        changes: Any = {"messages": protected(request.messages, self._tool_names)}
-        if self.system_prompt:
-            # At the end, and always the same text, so that the provider's prompt cache stays valid.
-            old = request.system_message
-            text = f"\n\n{self.system_prompt}" if old else self.system_prompt
-            blocks = [*(old.content_blocks if old else ()), {"type": "text", "text": text}]
-            changes["system_message"] = SystemMessage(content=blocks)
-        return request.override(**changes)
 
     def _reminded(self, request: _Request, reminder: Request) -> _Request:
         if not reminder.text:
