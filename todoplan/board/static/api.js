@@ -1,9 +1,9 @@
-// Talking to the server: questions, what a person does, and events that go on where they broke off.
+// Requests to the server: reads, a person's actions, and streams of events, which are resumed after a break.
 
 const TOKEN = "todoplan-token";
 const NAME = "todoplan-name";
 
-// In the part of an address that is never sent; and kept for this tab alone.
+// Takes the token from the fragment of the address, which browsers never send, and keeps it for this tab only.
 export function takeToken() {
   const given = new URLSearchParams(location.hash.slice(1)).get("token");
   if (!given) return;
@@ -74,7 +74,8 @@ export async function act(plan, wish) {
 const FIRST_WAIT = 300;
 const LONGEST_WAIT = 5000;
 
-// Events over `fetch`, since EventSource can send no token. Goes on by the id of the last event.
+// A stream of events over `fetch`, because EventSource cannot send a token. After a break, it is resumed by the id of
+// the last event.
 export class Events {
   constructor(name, query, { hear, state }) {
     this.query = { name, query };
@@ -146,7 +147,7 @@ export class Events {
     }
     if (!data.length) return false;
     this.hear(kind, JSON.parse(data.join("\n")));
-    // Only now: an event that was not understood is asked for again.
+    // The id is stored last, so an event that raised an error is requested again.
     if (id !== null) this.last = id;
     return true;
   }

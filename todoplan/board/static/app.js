@@ -1,6 +1,6 @@
-// A plan in the window of an MCP host, for reading: drawn from its resource, which the host asks the server for.
-// It acts on nothing: to the server a call through the host is the model's, and what a person did here would be
-// the model's deed, and seen by it.
+// A read-only view of a plan in the window of an MCP host. The page reads the plan as a resource through the host.
+// It changes nothing: the server could not distinguish a call of the page from a call of the model, so a person's
+// change would be recorded as the model's.
 
 import { whole } from "./card.js";
 import { Columns } from "./columns.js";
@@ -58,14 +58,14 @@ class App {
     );
     this.suit(about.hostContext ?? {});
     new ResizeObserver(soon(() => this.tellSize())).observe(document.documentElement);
-    // The host tells a page of the one call that it was opened for: of later ones it knows by looking,
-    // whenever somebody looks at it.
+    // The host reports only the call for which the page was opened. So the page reads the plan again whenever it
+    // becomes visible.
     new IntersectionObserver(([entry]) => entry.isIntersecting && this.read()).observe(this.main);
     document.addEventListener("visibilitychange", () => document.hidden || this.read());
     this.read();
   }
 
-  // While an answer is under way, whatever asks for another one asks for one alone.
+  // Reads the plan. During a read, any number of further requests lead to one more read.
   async read() {
     this.due = this.reads;
     if (this.busy) return;
@@ -110,7 +110,8 @@ class App {
     if (this.last !== null && !this.plan.tasks.has(this.last)) this.task.textContent = "";
   }
 
-  // Colours follow the system: the host's own choice takes the place of what the style sheets ask it.
+  // Adopts the host's settings. By default, colours follow the system; if the host names a theme, it replaces the
+  // media queries of the style sheets.
   suit({ theme, displayMode, availableDisplayModes }) {
     if (theme === "light" || theme === "dark") {
       document.documentElement.style.colorScheme = theme;

@@ -1,4 +1,4 @@
-// One plan: its views, and what a person does to it.
+// One plan: its views, and a person's changes to it.
 
 import { act, ask, Events, Refused } from "./api.js";
 import { Columns } from "./columns.js";
@@ -66,14 +66,15 @@ export class Board {
     this.editor.update();
   }
 
-  // Walks over the whole plan on the server: asked for once the plan has been quiet for a moment.
+  // Requests the insight (critical path, drift, stuck tasks). The server must walk over the whole plan for it, so the
+  // request waits until the plan has not changed for a moment.
   look() {
     clearTimeout(this.looking);
     this.looking = setTimeout(async () => {
       try {
         this.insight = await ask("insight", { plan: this.id });
       } catch {
-        return; // it is asked again with the next change
+        return; // requested again after the next change
       }
       this.panels.showInsight(this.insight);
       if (this.views.now === "graph") this.views.show();
@@ -104,8 +105,8 @@ export class Board {
     else this.page.refuse(text);
   }
 
-  // Says what came of it, and returns whether it was done. One change after the other, so that the
-  // second of two quick ones knows of the first.
+  // Carries out an action, shows its result, and returns whether it was accepted. Actions are sent one after the other,
+  // so that the second of two quick actions knows the revision after the first.
   act(wish) {
     const done = this.acting.then(() => this.actNow(wish));
     this.acting = done.catch(() => {});
@@ -115,7 +116,7 @@ export class Board {
   async actNow(wish) {
     this.editor.clear();
     this.page.clear();
-    // The person's own last change counts as seen, even if the page does not show it yet.
+    // The person has seen their own last change, even if the page does not show it yet.
     const seen = { base: Math.max(this.plan.revision, this.acted), ...wish };
     let done;
     try {
@@ -127,7 +128,7 @@ export class Board {
     }
     if (!done.accepted) this.refuse(done.message);
     else this.say([done.message, ...done.warnings].join(" — "));
-    // But not if somebody else's change came between.
+    // If somebody else's change came in between, the person has not seen it.
     if (done.accepted && done.before <= seen.base) this.acted = done.revision;
     return done.accepted;
   }
@@ -135,7 +136,7 @@ export class Board {
   shift(id, step) {
     const task = this.plan.tasks.get(id);
     const level = this.plan.siblings(task);
-    // Past those that are not shown with it: in a column, the next card of the same status.
+    // Skip siblings that the view does not show beside the task: in a column, cards of other statuses.
     const near = level.filter((each) => each === id || this.views.now !== "columns" || this.plan.tasks.get(each).status === task.status);
     const next = near[near.indexOf(id) + step];
     if (!next || !this.about.write) return undefined;

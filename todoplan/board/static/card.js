@@ -1,4 +1,4 @@
-// One task in few words, the same in every view.
+// A short form of one task, the same in every view.
 
 import { el, shown } from "./dom.js";
 import { isClosed, NAMES } from "./model.js";
@@ -18,18 +18,18 @@ export function left(until, now = Date.now()) {
   return minutes < 90 ? `${minutes} min left` : `${Math.round(minutes / 60)} h left`;
 }
 
-// The reason of a wait, for after the word "for": people write "for ann" and "ann".
+// The reason of a wait without a leading "for", because people write both "for ann" and "ann".
 export function waitsFor({ reason }, most = 200) {
   return shown(reason, most).replace(/^(waiting )?for /i, "") || "something";
 }
 
-// Why a task failed, or its last attempt; "" if nothing failed.
+// Why a task or its last attempt failed; "" if nothing failed.
 export function failure({ evidence }) {
   if (!evidence || evidence.passed) return "";
   return `failed: ${shown(evidence.summary, 600).replace(/^attempt (\d+) failed/, "attempt $1") || "its check"}`;
 }
 
-// When a task is due. A day lasts until its end.
+// When a task is due. It is overdue after the end of that day.
 function due(task, now = new Date()) {
   if (!task.due) return null;
   const at = new Date(`${task.due}T23:59:59`);
@@ -74,7 +74,7 @@ export function notes(plan, task) {
     .flatMap(([text, kind]) => [el("span", { class: `note ${kind}`, dir: "auto", title: kind === "why" ? text : null }, text), " "]);
 }
 
-// A person or worker as initials in a circle; of the same colour wherever the name stands.
+// A person or worker as initials in a circle. The same name always has the same colour.
 function avatar(name, role) {
   const parts = shown(name, 60).split(/[^\p{L}\p{N}]+/u).filter(Boolean);
   const initials = (parts.length > 1 ? [parts[0], parts.at(-1)] : parts).map((part) => [...part][0].toLocaleUpperCase()).join("");
@@ -101,18 +101,19 @@ export function title(task) {
   ];
 }
 
-// One task in a line of text, where a page has no place of its own for it.
+// One task as a line of text, for pages that cannot open it in a panel.
 export function whole(task) {
   return [`#${task.id} ${shown(task.subject, 500)}`, task.owner && `for ${shown(task.owner)}`, shown(task.description, 2000)].filter(Boolean).join(" · ");
 }
 
-// What stands where tasks would be.
+// The text of an empty list of tasks.
 export function nothing({ sought, about }) {
   if (sought) return "No match.";
   return about?.write ? "Nothing to do. Add a task, or let an agent write the plan." : "No tasks.";
 }
 
-// The item of a list for a task: the same one as long as nothing that is said of it has changed.
+// The list item of a task. It is the same object until the task, or the text `said` about it, changes: a list draws only
+// new objects.
 export function fresh(items, task, said) {
   const known = items.get(task.id);
   if (known && known.task === task && known.said === said) return known;

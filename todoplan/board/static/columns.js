@@ -1,5 +1,5 @@
-// The tasks in columns, by status. A card is dragged, or moved by Alt and an arrow: to another column for
-// another status, within its column for another place in the plan's order.
+// The tasks in one column for each status. A card is moved by dragging, or by Alt and an arrow key. In another column it
+// gets another status, and within its column another place in the plan's order.
 
 import { avatars, fresh, mark, nothing, notes, title } from "./card.js";
 import { el } from "./dom.js";
@@ -10,9 +10,9 @@ const EMPTY = {
   in_progress: "Nobody is at work. Drag a card here, or open one and press Start.",
   completed: "Nothing is completed yet.",
 };
-// Empty, these two are narrow: places to drop a card on.
+// These columns are narrow while they are empty, but a card can be dropped on them.
 const SMALL = new Set(["failed", "cancelled"]);
-// Of a row in pixels; a failed task has more to say.
+// The height of a row in pixels. A failed task also shows why it failed.
 const HEIGHTS = { pending: 94, in_progress: 94, completed: 94, failed: 122, cancelled: 94 };
 
 export class Columns {
@@ -80,7 +80,7 @@ export class Columns {
     this.dragged = id;
     event.dataTransfer.setData("text/plain", `#${id}`);
     event.dataTransfer.effectAllowed = "move";
-    // The list keeps its current row in the page: without its row, a drag would never end.
+    // Make this the current row, which the list never removes: the browser ends a drag only at the row where it began.
     const { rows } = this.at(id);
     rows.current = rows.items.findIndex((item) => item.id === id);
   }
@@ -96,13 +96,13 @@ export class Columns {
     this.mark(column, column === this.at(this.dragged) ? this.gap(event, column) : null);
   }
 
-  // The place between two rows that is nearest to the pointer.
+  // Returns the gap between two rows that is nearest to the pointer.
   gap(event, { rows }) {
     const place = Math.round((event.clientY - rows.body.getBoundingClientRect().top) / rows.height);
     return Math.max(0, Math.min(place, rows.items.length));
   }
 
-  // Shows where a card would be put: in which column, and between which cards of its own.
+  // Shows where a card would be dropped: the column, and within its own column also the gap.
   mark(column, gap = null) {
     for (const each of this.columns) each.section.classList.toggle("target", each === column);
     if (gap === null) return this.line.remove();
@@ -124,7 +124,7 @@ export class Columns {
     if (!(await this.board.act({ do: "status", task: id, status }))) this.followed = null;
   }
 
-  // Only tasks below the same parent have an order: the task goes beside the nearest of them.
+  // Only tasks with the same parent are ordered, so the task is moved beside the nearest of these.
   put(id, items, gap) {
     const siblings = new Set(this.board.plan.siblings(this.board.plan.tasks.get(id)));
     const after = items.slice(0, gap).findLast((item) => siblings.has(item.id));
@@ -158,7 +158,7 @@ export class Columns {
     }
     for (const { status, rows, section, count, empty, items } of this.columns) {
       const tasks = by[status];
-      // What a card says of others (who blocks it, what is within) changes without the task itself.
+      // A card also shows its blockers and subtasks, which change while the task itself stays the same.
       rows.set(tasks.map((task) => fresh(items, task, `${plan.hint(task)}|${plan.blockers(task)}|${inner(plan, task)}`)));
       count.textContent = tasks.length;
       const small = !tasks.length && SMALL.has(status);
@@ -171,14 +171,14 @@ export class Columns {
     this.follow(plan);
   }
 
-  // The focus goes with a card to its new column, unless it is somewhere else by now.
+  // Moves the focus with a card to its new column, unless the focus has left the columns.
   follow(plan) {
     if (!this.followed || plan.tasks.get(this.followed.id)?.status !== this.followed.status) return;
     const { id } = this.followed;
     this.followed = null;
     const there = document.activeElement;
     if (there !== document.body && !this.element.contains(there)) return;
-    for (const { rows } of this.columns) rows.draw_now(); // it is gone from its old column
+    for (const { rows } of this.columns) rows.draw_now(); // removes the card from its old column
     this.focus(id);
   }
 

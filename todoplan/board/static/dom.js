@@ -1,4 +1,4 @@
-// Elements made of texts, never of markup: whatever stands in a task is text, and stays it.
+// Functions that build elements. Texts of tasks are inserted as text only, never parsed as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -20,12 +20,12 @@ export function svg(tag, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
-// As `replaceChildren`, without what is not there: that would write "false" and "null".
+// Like `replaceChildren`, but skips `false` and `null`, which would appear as words.
 export function put(element, ...children) {
   element.replaceChildren(...children.flat(2).filter((child) => child != null && child !== false));
 }
 
-// Texts of others may hold what turns a line around or cannot be seen: it is shown as a sign.
+// Returns a text in one line. Control characters, invisible characters and characters that reverse a line become a sign.
 export function shown(text, most = 400) {
   const safe = String(text ?? "").replace(
     /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]+/g,
@@ -44,15 +44,15 @@ export function moment(text) {
   return at.toLocaleString([], { dateStyle: "short", timeStyle: "medium" });
 }
 
-// Whether the main button of the mouse, or a finger, is down.
+// Whether the main mouse button or a finger is pressed.
 let pressed = false;
 
 for (const kind of ["pointerdown", "pointermove", "pointerup", "pointercancel"]) {
   addEventListener(kind, (event) => (pressed = (event.buttons & 1) === 1), true);
 }
 
-// Draws with the next frame in which nothing is pressed. A row that jumps while it is read is worse than one that is
-// late, and a button that is replaced between press and release gets no click.
+// Returns a function that calls `act` in the next frame in which nothing is pressed. A button that is replaced between
+// press and release would get no click.
 export function soon(act) {
   let asked = 0;
   const run = () => {

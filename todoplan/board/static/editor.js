@@ -1,11 +1,11 @@
-// One task in full, and all that a person does to it. Each field is sent by itself, when it is left.
+// All fields of one task, and the actions on it. A field is sent by itself when the person leaves it.
 
 import { avatars, left, notes, waitsFor } from "./card.js";
 import { el, moment, put, shown } from "./dom.js";
 import { NAMES } from "./model.js";
 
-// The fields in order: section, label, and the type of the input if it is not the one that the server names.
-// The server names all fields. One that is missing here is in the last section, and its name is the label.
+// The fields in order, each with its section, its label, and the type of its input if the server's type is not used.
+// The server names all fields. A field that is missing here goes to the section "More", with its name as the label.
 const FIELDS = {
   subject: ["Task", "Title", "text"],
   description: ["Task", "Description"],
@@ -85,8 +85,8 @@ export class Editor {
       : el(long ? "textarea" : "input", { id, type: long ? null : kind, autocomplete: "off", dir: "auto", ...number });
     const note = el("p", { class: "beside", id: `${id}-note` });
     made.setAttribute("aria-describedby", note.id);
-    // Where somebody else has written in between, leaving the field decides nothing.
-    // A date changes with each digit of its year.
+    // If somebody else has changed the field meanwhile (there is a note), leaving it saves nothing: the person chooses.
+    // A date input sends `change` for each digit of the year, so it is saved when it loses the focus.
     made.addEventListener(kind === "date" ? "blur" : "change", () => note.firstChild || this.save(name));
     made.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && !long) this.save(name);
@@ -119,14 +119,14 @@ export class Editor {
     field.note.replaceChildren();
   }
 
-  // The browser gives the focus back to the opener first and sends `close` later; the person may have moved on by then.
+  // The browser first returns the focus to the opener, and sends `close` later. A focus that is elsewhere by then stays.
   closed() {
     const id = this.id;
     this.id = null;
     if ([this.opener, document.body].includes(document.activeElement)) this.board.back(id);
   }
 
-  // What others do to the task shows at once, but for a field in which somebody is writing.
+  // Shows changes by others at once, except in a field that the person is editing.
   update() {
     if (this.id === null) return;
     const plan = this.board.plan;
@@ -179,7 +179,7 @@ export class Editor {
     ];
   }
 
-  // What a check or a worker found, in full.
+  // The whole result of a check or a worker.
   found({ evidence }) {
     if (!evidence) return [];
     const result = [evidence.passed ? "Passed" : "Failed", evidence.by && `by ${shown(evidence.by, 60)}`, evidence.at && moment(evidence.at)].filter(Boolean).join(", ");
@@ -194,7 +194,7 @@ export class Editor {
     });
   }
 
-  // Buttons are made anew with every change: whoever stands on one is put on its successor.
+  // Each change makes new buttons and inputs. So the focus, and a text that was not sent yet, move to their successors.
   focused(place, make) {
     const had = place.contains(document.activeElement) ? document.activeElement : null;
     const label = had?.textContent;

@@ -1,4 +1,4 @@
-// What waits for what, drawn: a box for each task, an arrow from each blocker.
+// The graph of dependencies: a box for each task, and an arrow from each blocker.
 
 import { el, shown, svg } from "./dom.js";
 import { NAMES } from "./model.js";
@@ -6,7 +6,7 @@ import { NAMES } from "./model.js";
 export const MOST = 200;
 const [WIDTH, HEIGHT] = [180, 44];
 
-// The tasks to draw: all that have an arrow; of too many those around one task, the nearest first.
+// Returns the tasks to draw: all tasks with arrows, or, if there are more than `most`, those nearest to one task.
 export function chosen(plan, around, most = MOST) {
   const next = new Map();
   const join = (a, b) => {
@@ -119,7 +119,7 @@ export class GraphView {
   }
 
   show(plan) {
-    // Put off: to lay out a graph takes longer than all the rest, and changes come in swarms.
+    // Delayed, because the layout of a graph is slow, and changes often come in groups.
     clearTimeout(this.asked);
     this.asked = setTimeout(() => this.draw(plan), this.place.firstChild ? 250 : 0);
   }

@@ -1,10 +1,10 @@
-// The MCP host that shows this page in a frame: JSON-RPC with whoever holds the frame (MCP Apps, SEP-1865).
+// JSON-RPC with the MCP host that shows this page in a frame (MCP Apps, SEP-1865).
 
 const SPOKEN = "2026-01-26";
 const NO_SUCH_METHOD = -32601;
 
 export class Host {
-  // What the host tells or asks goes to the function of its method; what that returns is the answer.
+  // `heard` has a function for each method that the host may call. Its return value is the answer to a request.
   constructor(heard) {
     this.heard = new Map(Object.entries(heard));
     this.asked = new Map();
@@ -37,7 +37,7 @@ export class Host {
     this.send({ method, params });
   }
 
-  // To any origin: a page in a sandbox cannot know its host's, and nothing of the plan is sent.
+  // Sent to any origin: a page in a sandbox does not know its host's origin, and no message contains the plan.
   send(message) {
     parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
   }

@@ -1,4 +1,4 @@
-// The page: which plan it shows, whether it is live, who is reading.
+// The page: the plan that it shows, the state of the connection, and the name of the person.
 
 import { ask, keepToken, person, Refused, takeToken } from "./api.js";
 import { Board } from "./board.js";
@@ -48,7 +48,7 @@ class Page {
     this.main.replaceChildren(el("p", {}, "This board asks for its token: the value of TODOPLAN_BOARD_TOKEN where it is served."), form);
   }
 
-  // One line; on a phone the tools are behind a button, and the views at the foot of the screen.
+  // The line at the top. On a phone, a button opens the tools, and the tabs of the views are at the bottom.
   bar(plan, { head = [], tools = [] }) {
     const { write, named, person: usual } = this.about;
     const name = el("input", { id: "name", autocomplete: "nickname", value: person.name, placeholder: usual, onchange: () => (person.name = name.value) });

@@ -1,4 +1,4 @@
-// A plan as the page knows it, and what follows from its tasks.
+// The plan in the page, and the values that are derived from its tasks.
 
 export const STATUSES = ["pending", "in_progress", "completed", "failed", "cancelled"];
 export const NAMES = { pending: "To do", in_progress: "In progress", completed: "Completed", failed: "Failed", cancelled: "Cancelled" };
@@ -57,7 +57,7 @@ export class Plan {
     this.claimed = [];
     const held = new Map();
     this.ready = new Set();
-    // What contains a task stands before it: so a task's way up has been looked at already.
+    // A parent comes before its subtasks in the plan, so the parent's values are already computed.
     for (const task of this.list()) {
       this.counts[task.status] += 1;
       if (task.waiting) this.waiting.push(task);

@@ -1,4 +1,4 @@
-// Beside the tasks: how far the plan is, what waits and for whom, claims, drift, critical path.
+// The panels beside the tasks: progress, waiting tasks, claims, drift and critical path.
 
 import { avatars, left, waitsFor } from "./card.js";
 import { el, moment, put, shown, words } from "./dom.js";
@@ -57,7 +57,7 @@ export class Panels {
     for (const each of this.claims.querySelectorAll(".left")) each.textContent = left(each.dataset.until);
   }
 
-  // Kept where it is: somebody may be writing an answer while the plan changes.
+  // The items stay in the page: the person may be writing an answer while the plan changes.
   showWaiting(plan) {
     this.waiting.hidden = !plan.waiting.length;
     if (!this.waiting.firstChild) {

@@ -1,4 +1,4 @@
-// All plans of the store, live.
+// The list of all plans of the store, updated live.
 
 import { Events } from "./api.js";
 import { el, shown } from "./dom.js";

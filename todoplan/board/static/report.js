@@ -1,4 +1,4 @@
-// A plan's life in a report: a slider through it, and at each step the tasks, the graph, what was done.
+// The history of a plan in a report: a slider, and for each step the tasks, the graph and what was done.
 
 import { whole } from "./card.js";
 import { el, put, shown } from "./dom.js";

@@ -1,5 +1,5 @@
-// A list of any length, of which only what can be seen is in the page: rows of one height.
-// One row at a time can be reached by Tab, the others from there by the arrow keys.
+// A list of any length with rows of equal height. Only the visible rows are in the page.
+// Tab reaches one row, the current one; the arrow keys move from there to the others.
 
 import { el, soon } from "./dom.js";
 
@@ -19,14 +19,14 @@ export class Rows {
     this.body = el(list, { class: "rows", role, "aria-label": label });
     this.box = el("div", { class: "scroll" }, this.body);
     this.paint = soon(() => this.draw_now());
-    // Not by `paint`, which waits while the scrollbar is held. There is at most one such event a frame.
+    // Not with `paint`, which waits while the scrollbar is pressed. There is at most one scroll event per frame.
     this.box.addEventListener("scroll", () => this.draw_now(), { passive: true });
     this.box.addEventListener("keydown", (event) => this.press(event));
     this.box.addEventListener("focusin", (event) => this.entered(event));
     new ResizeObserver(this.paint).observe(this.box);
   }
 
-  // Items have an `id`; one that is another object is drawn anew.
+  // Sets the items, each with an `id`. An item is drawn again only if it is another object than before.
   set(items) {
     const id = this.items[this.current]?.id;
     const place = items.findIndex((item) => item.id === id);
@@ -49,7 +49,7 @@ export class Rows {
     const last = Math.min(this.items.length, first + seen);
     const wanted = [];
     for (let place = first; place < last; place++) wanted.push(place);
-    // The row that has the focus stays, however far it is: the focus would be lost with it.
+    // The current row stays in the page even if it is not visible: without it, the focus would be lost.
     if (this.items.length && (this.current < first || this.current >= last)) wanted.push(this.current);
     const keep = new Set(wanted.map((place) => this.items[place].id));
     for (const [id, made] of this.made) {
@@ -62,7 +62,7 @@ export class Rows {
     for (const place of wanted.sort((a, b) => a - b)) {
       const row = this.row(place);
       const next = before ? before.nextSibling : this.body.firstChild;
-      // Moved only where it has to be: whoever is moved loses the focus.
+      // Move a row only if necessary, because a row that is moved loses the focus.
       if (row !== next) this.body.insertBefore(row, next);
       before = row;
     }
@@ -130,7 +130,7 @@ export class Rows {
       this.box.scrollTop = top + this.height - this.box.clientHeight;
     }
     const { id } = this.items[this.current];
-    // A row that is drawn anew takes the focus back, and would be the current one again.
+    // Draw first: a row that is drawn later would take the focus back, and would become the current row again.
     this.draw_now();
     this.handle(this.made.get(id).row).focus({ preventScroll: true });
   }

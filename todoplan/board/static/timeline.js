@@ -1,4 +1,4 @@
-// Who did what, when: the journal, the newest first.
+// The timeline: the entries of the journal, newest first.
 
 import { ask } from "./api.js";
 import { el, moment, shown } from "./dom.js";

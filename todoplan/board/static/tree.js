@@ -1,4 +1,4 @@
-// The tasks in the plan's order, with what lies in what.
+// The tasks in the plan's order, with subtasks indented.
 
 import { avatars, fresh, mark, nothing, notes, title } from "./card.js";
 import { el } from "./dom.js";

@@ -1,4 +1,4 @@
-// The views of one plan, of which one is shown: tabs choose it.
+// The views of one plan. Tabs choose which view is shown.
 
 import { el } from "./dom.js";
 
