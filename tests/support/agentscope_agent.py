@@ -27,14 +27,14 @@ _numbers = count(1)
 
 
 def use(name, **arguments):
-    """Return a tool call as the model sends it; `raw=` gives its arguments as they are."""
+    """Return a tool call as the model sends it; `raw` is the text of its arguments."""
     raw = arguments.pop("raw", None)
     text = json.dumps(arguments) if raw is None else raw
     return ToolCallBlock(id=f"call{next(_numbers)}", name=name, input=text)
 
 
 class ScriptedModel(ChatModelBase):
-    """Sends the given turns, a text or tool calls each, and keeps the requests it was sent."""
+    """Sends the given turns, each a text or tool calls, and records the requests."""
 
     def __init__(self, *turns, context_size=100_000):
         super().__init__(
@@ -103,7 +103,7 @@ def answers(agent):
 
 
 def loaded(agent):
-    """Return the state of an agent, or a state, once it was saved and loaded."""
+    """Save and load a state, or the state of an agent, and return it."""
     state = getattr(agent, "state", agent)
     return AgentState.model_validate_json(state.model_dump_json())
 
@@ -133,7 +133,7 @@ class Desk:
         self.last = None
 
     def call(self, name, **arguments):
-        """Return the text of a call's answer; the whole one stands in `last`."""
+        """Call a tool and return the text of its answer. The whole answer is `last`."""
         return self.asked(use(name, **arguments))
 
     def asked(self, call):
@@ -146,13 +146,13 @@ class Desk:
         return self.last.content[0].text
 
     def fail(self, name, **arguments):
-        """Return the text of a call that must be an error."""
+        """Call a tool that must answer with an error, and return the text."""
         text = self.call(name, **arguments)
         assert self.last.state == ToolResultState.ERROR, text
         return text
 
     def do(self, name, **arguments):
-        """Return the text of a call that must be no error."""
+        """Call a tool that must not answer with an error, and return the text."""
         text = self.call(name, **arguments)
         assert self.last.state == ToolResultState.SUCCESS, text
         return text

@@ -1,4 +1,4 @@
-"""What the walls of the package are, and how a breach is found: by reading, never by importing."""
+"""Which imports the folders of the package may have. The checks read the files and import none."""
 
 import ast
 import sys
@@ -181,7 +181,7 @@ class Module:
             yield from self._running(list(ast.iter_child_nodes(node)))
 
     def ours(self, **how):
-        """Yield (module below the package, private name or None) for what it imports of us."""
+        """Yield (module, name or None) for each import of a module of the package itself."""
         top = self.root.name
         for module, name in self.imports(**how):
             if module == top or module.startswith(f"{top}."):
@@ -191,7 +191,7 @@ class Module:
 
 
 def is_module(root, name):
-    """Say whether a dotted name below the package is a file or a folder there."""
+    """Return whether a dotted name below the package is a file or a folder."""
     path = root.joinpath(*name.split("."))
     return path.with_suffix(".py").is_file() or path.is_dir()
 
@@ -211,12 +211,12 @@ def modules(root=ROOT):
 
 
 def allowed(unit):
-    """Return what the table lets a unit import; an unknown unit nothing."""
+    """Return the units that a unit may import. An unknown unit may import none."""
     return MAY.get(unit, MAY.get(unit.split(".")[0], ()))
 
 
 def forbidden_imports(root=ROOT):
-    """Yield imports of us that go up or sideways. A package may list whatever stands below it."""
+    """Yield imports that `MAY` does not allow. A package may import its own modules."""
     for module in modules(root):
         may = allowed(module.unit)
         for target, _ in module.ours():
@@ -229,7 +229,7 @@ def forbidden_imports(root=ROOT):
 
 
 def cycles(root=ROOT):
-    """Yield modules that import themselves by way of others, at run time."""
+    """Yield modules that are in an import cycle when they are run, or that import such modules."""
     edges = {}
     for module in modules(root):
         edges[module.name] = {name for name, _ in module.ours(at_import=True)} - {module.name}
@@ -257,7 +257,7 @@ def impurities(root=ROOT):
 
 
 def bound(tree):
-    """Return the names that a module's top level binds, also for type checkers alone."""
+    """Return the names that a module defines at its top level, also those for type checkers."""
     names = set()
     inner = (node for top in tree.body if isinstance(top, ast.If) for node in top.body)
     for node in (*tree.body, *inner):
@@ -279,7 +279,7 @@ def public(module):
 
 def wrong_lists(root=ROOT):
     """
-    Yield namespaces without `__all__`, and lists of names that do not exist or stand twice.
+    Yield namespaces without `__all__`, and lists with names that do not exist or occur twice.
 
     A namespace is a package: what users import from. Other modules need no list.
     """
@@ -310,4 +310,4 @@ CHECKS = (
     private_imports,
 )
 ANYWHERE = (cycles,)
-"""What holds for the benchmarks as well, which may import whom they like."""
+"""Checks that the benchmarks must pass too. They may import any module."""

@@ -45,7 +45,7 @@ class Served:
         self.start()
 
     def start(self):
-        """Serve; the address is known, and answers, when it returns."""
+        """Serve the board. When this returns, `url` answers."""
         listener, self.url = listen_at("127.0.0.1", self.port, "/")
         self.port = listener.getsockname()[1]
         app = make_board(self.store, **self.options)
@@ -55,6 +55,6 @@ class Served:
         self._thread.start()
 
     def stop(self):
-        """End it, and whatever it is sending."""
+        """Stop the server, and wait until it has ended."""
         self._server.should_exit = True
         self._thread.join()

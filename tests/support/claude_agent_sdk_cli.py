@@ -1,4 +1,4 @@
-"""A program of Claude Code that plays a script: the SDK's transport, with its hooks and MCP."""
+"""A transport of the Claude Agent SDK that plays a script instead of running Claude Code."""
 
 import asyncio
 import json
@@ -12,13 +12,15 @@ _VERSION = "2025-06-18"
 
 class ScriptedCLI(Transport):
     """
-    Plays turns of a script in one session, as the program does: the prompt's hook, and for each
-    message of the model the hooks and calls of the planning tools, one after the other, and the
-    hook of the batch; then the hook at the end, which may send the model on.
+    Plays the turns of a script in one session, and calls the hooks as Claude Code does.
 
-    `told` are the texts that the hooks have added to the conversation, each with its event, and
-    `answers` the results of the calls, by the id of the call. Calls of an agent that is named in
-    `agents`, by the id of the call, come from that subagent.
+    First come the hooks of the session and of the prompt. For each message of the model its
+    planning calls follow, one after the other and each with its hook, and then the hook of the
+    batch. After a final answer the hook `Stop` decides whether the model goes on.
+
+    `told` has the texts that hooks have added to the conversation, each with its event. `answers`
+    has the results of the calls by call id. `agents` has the hook fields of a subagent, by the id
+    of the call that comes from it.
     """
 
     def __init__(self, *turns, session="s1", source="startup", agents=None, server="plan", **stop):
@@ -110,7 +112,7 @@ class ScriptedCLI(Transport):
         self.answers[call.call_id] = answer.get("result", answer)
 
     async def mcp(self, method, **params):
-        """Send a request to the server that runs in the program of the test; return its answer."""
+        """Send a request to the MCP server in this process; return its answer."""
         number = next(self._numbers)
         message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
         told = {"server_name": self.server, "message": message}

@@ -40,7 +40,7 @@ def call(number, tool, arguments, *, error=None, **more):
 
 
 def write(number, strip, *texts, **more):
-    """The lines of one TodoWrite; the list is given as a strip of marks."""
+    """The lines of one TodoWrite; `strip` has a mark of `STATUSES` for each todo."""
     return call(number, "TodoWrite", {"todos": _todos(strip, texts)}, **more)
 
 
@@ -101,7 +101,7 @@ class Done:
 
 
 class Started(subprocess.Popen):
-    """A process that a failed test takes with it: to wait for its end might be for ever."""
+    """A process that is killed if the test fails, because it might never end by itself."""
 
     def __exit__(self, kind, *more):
         if kind is not None:
@@ -111,7 +111,7 @@ class Started(subprocess.Popen):
 
 @pytest.fixture
 def start():
-    """Start a fresh process of this Python, without what would force colours on it."""
+    """Start a process of this Python, without the variables that force colours."""
 
     def begin(*arguments, stdout=subprocess.PIPE, **environment):
         clean = {k: v for k, v in os.environ.items() if k not in {"FORCE_COLOR", "PY_COLORS"}}
@@ -157,11 +157,11 @@ def terminal():
 
 @pytest.fixture
 def text():
-    """What was written to a screen."""
+    """A function that returns the text written to a screen."""
     return lambda screen: screen.out.file.getvalue()
 
 
 @pytest.fixture
 def complaints():
-    """What was complained of on a screen."""
+    """A function that returns the text of a screen's error output."""
     return lambda screen: screen.err.file.getvalue()

@@ -1,4 +1,4 @@
-"""Plain function calling under the conformance suite: the loop of an embedder, in any shape."""
+"""Hosts of the function-calling adapters: an application's own loop, for each provider."""
 
 import json
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from todoplan.testing.adapters import Definition, Ran, Seen
 
 
 class Shape(NamedTuple):
-    """One provider: its module, what the model sends as messages, and messages read back."""
+    """A provider: its module, the messages of a model's turn, and how the suite reads a message."""
 
     module: Any
     said: Callable[[Any], list[dict[str, Any]]]
@@ -125,8 +125,10 @@ GEMINI = Shape(gemini, _parts, _of_parts)
 @attrs.define
 class Record:
     """
-    What is kept of a session: the plan, what guidance remembers, the messages, those as guidance
-    reads them, and what the model knows of the plan, if others work on it too.
+    What is saved of a session.
+
+    `memory` is that of guidance, `talk` has the messages in the form that guidance reads, and
+    `base` is what the model knows of the plan, or `None` if nobody else has changed the plan.
     """
 
     plan: Plan = Plan()
@@ -156,7 +158,7 @@ def _message(data):
 
 
 class Functions:
-    """An embedder's loop; each session is kept as a JSON text."""
+    """An application's own loop; each session is saved as a JSON text."""
 
     def __init__(self, shape, setup):
         self.shape, self.setup, self.kept, self.live = shape, setup, {}, {}
@@ -175,7 +177,7 @@ class Functions:
         self.save(session, record)
 
     def edit(self, session, command, actor):
-        # While a run goes on, its record is where the plan is.
+        # During a run, the plan is in the record of the run.
         record, setup = self.live.get(session) or self.load(session), self.setup
         before, at = record.plan, setup.clock()
         decision, entry = edited(before, command, setup.toolbox.policy, at=at, actor=actor)
@@ -270,7 +272,7 @@ class Functions:
         while True:
             base, plan = record.base, record.plan
             answered = self.answer_from(base, plan, turn) if base else self.answer(plan, turn)
-            if record.plan is plan:  # else a person was quicker, while the program looked
+            if record.plan is plan:  # otherwise a person edited it while the verifier ran
                 return base, answered
 
     def answer(self, plan, turn):
@@ -307,7 +309,7 @@ class Functions:
 
 class Runs:
     """
-    An embedder's loop with a `Run`, over chat completions; each session is kept as a JSON text.
+    An application's loop with a `Run`, for chat completions; each session is saved as a JSON text.
     """
 
     def __init__(self, setup):
@@ -329,7 +331,7 @@ class Runs:
         self._save(session, run, messages)
 
     def edit(self, session, command, actor):
-        if session in self.live:  # the run is where the plan is
+        if session in self.live:  # the plan is in the run
             return self.live[session].planner.apply(command, actor=actor)
         run, messages = self._begun(session)
         decision = run.planner.apply(command, actor=actor)

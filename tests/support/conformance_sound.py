@@ -1,11 +1,11 @@
-"""A fake framework that does everything right, for faults to be built into; see the others."""
+"""A fake framework that does everything right; the faults of `faults_of_adapters` change it."""
 
 import attrs
 from support.conformance_functions import MESSAGES, Functions
 
 
 class Sound(Functions):
-    """A framework of plain JSON that hands arguments on as they come."""
+    """A framework of plain JSON that passes arguments on unchanged."""
 
     def __init__(self, setup):
         super().__init__(MESSAGES, setup)
@@ -28,7 +28,7 @@ def with_texts(answered, change):
 
 
 def with_arguments(turn, change, kind: type = dict):
-    """Return a turn whose arguments, where they are of a kind, are changed by a function."""
+    """Return a turn in which a function has changed the arguments of one type."""
 
     def one(call):
         is_meant = isinstance(call.arguments, kind)

@@ -11,7 +11,7 @@ from todoplan.testing.adapters import Ran
 
 
 class Scripted(strands_host.Scripted):
-    """Says what the script says. `changing` has how many blocks change at each request's tail."""
+    """Answers from the script. `changing` has how many last blocks of each request may change."""
 
     def __init__(self, script):
         super().__init__(script)
@@ -23,7 +23,7 @@ class Scripted(strands_host.Scripted):
 
 
 class Strands(PlanningHost):
-    """An agent for each run, anew from the framework's own files."""
+    """A new agent for each run, loaded from the framework's own files."""
 
     adapter = strands
 

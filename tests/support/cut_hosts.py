@@ -1,10 +1,10 @@
 """
 A PostgreSQL host and three worker hosts in network namespaces of their own, and links to cut.
 
-Each host is a namespace; the workers' links end at a bridge in the server's. A link is cut by
-ending its port at the bridge: what is sent is gone, as with a cable that is drawn. Or the server's
-answers alone go nowhere. `python -m support.cut_hosts ADDRESS NAME` is a worker, which does what it
-is told line by line.
+Each host is a namespace. The links of the workers end at a bridge in the server's namespace. A link
+is cut by switching off its port at the bridge: what is sent is lost, as with a pulled cable. It is
+also possible to lose only the server's answers. `python -m support.cut_hosts ADDRESS NAME` is a
+worker, which reads its orders line by line.
 """
 
 import json
@@ -25,15 +25,15 @@ from support.processes import environment
 NETWORK = "10.213.77"
 LEASE = 1.0
 HOLD = "2s"
-"""For how long the server waits for who holds a plan and says nothing; else it is a minute."""
+"""How long the server waits for a silent client that has locked a plan; by default a minute."""
 GIVES_UP = 2.0
-"""Seconds after which a client takes its connection for lost; else they are 30."""
+"""Seconds after which a client considers its connection lost; by default 30."""
 PATIENCE = 60
 _numbers = count(os.getpid())
 
 
 def cannot():
-    """Return why there can be no hosts here, "" if there can."""
+    """Return why no hosts can be made on this machine, or ""."""
     if os.geteuid() != 0 or shutil.which("ip") is None:
         return "network namespaces need root and the command ip (Debian: iproute2)"
     if binaries() is None:
@@ -67,11 +67,11 @@ class Hosts:
         ip("link", "set", f"port{number}", "up", inside=self.space)
 
     def cut_answers(self, number):
-        """Have the server's answers to a worker go nowhere."""
+        """Drop the server's answers to a worker."""
         ip("route", "add", "blackhole", f"{NETWORK}.{number + 1}/32", inside=self.space)
 
     def heal_answers(self, number):
-        """Have them arrive again."""
+        """Let the server's answers to a worker arrive again."""
         ip("route", "del", "blackhole", f"{NETWORK}.{number + 1}/32", inside=self.space)
 
 
@@ -83,7 +83,7 @@ class HostServer(Server):
         self._space = space
 
     def start(self):
-        """Start it there."""
+        """Start the server in the namespace."""
         with (self.data / "pg_hba.conf").open("a") as rules:
             rules.write(f"host all all {NETWORK}.0/24 trust\n")
         options = f"-c listen_addresses='*' -k {self.home}"
@@ -98,7 +98,7 @@ class HostServer(Server):
 
 
 class Worker:
-    """A worker on a host of its own, told what to do."""
+    """A process on a host of its own, which carries out orders."""
 
     def __init__(self, space, address, name):
         python = [sys.executable, "-m", "support.cut_hosts", address, name]
@@ -118,12 +118,12 @@ class Worker:
             self.answers.append(json.loads(line))
 
     def tell(self, *order):
-        """Tell it to do something, and do not wait."""
+        """Send an order, and do not wait for the answer."""
         self.process.stdin.write(json.dumps(order) + "\n")
         self.process.stdin.flush()
 
     def answer(self):
-        """Wait for its next answer."""
+        """Wait for the next answer, and return it."""
         end = time.monotonic() + PATIENCE
         while not self.answers:
             assert time.monotonic() < end, "a worker said nothing"
@@ -132,12 +132,12 @@ class Worker:
         return self.answers.pop(0)
 
     def ask(self, *order):
-        """Tell it to do something, and wait for what came of it."""
+        """Send an order, and return the answer."""
         self.tell(*order)
         return self.answer()
 
     def end(self):
-        """End it."""
+        """Kill the process."""
         self.process.kill()
         self._reader.join()
         self.process.stdin.close()
@@ -188,8 +188,9 @@ def hosts():
 
 def held_and_cut_off(net, plan_id):
     """
-    Cut a host off while its worker holds a claim: its lease runs out, another takes over, the cut
-    heals. Return what became of the holder's late report, and of the other's.
+    Cut off a host while its worker has a claim. The lease expires, another worker takes the task
+    over, and the link is mended. Return the answer to the late report of the first worker, the
+    answer to the report of the second, and whether the second fencing token is larger.
     """
     first, second = net.workers[1], net.workers[2]
     task_id, fence = first.ask("claim", plan_id)
@@ -205,9 +206,9 @@ def held_and_cut_off(net, plan_id):
 
 def commit_whose_answer_is_cut_off(net, plan_id, *, both_ways):
     """
-    Cut a host off in the middle of a commit, before it is sent (`both_ways`) or before it is
-    answered; another host goes on, the cut heals, and the same append is made again by its key.
-    Return what the first one was told, what the second was told, and what the first was at last.
+    Cut off a host during a commit, before it is sent (`both_ways`) or before it is answered.
+    Another host appends, the link is mended, and the first host repeats its append with the same
+    key. Return the answers to the first append, to the other host's, and to the repeated one.
     """
     first, second = net.workers[1], net.workers[2]
     assert first.ask("hold", plan_id, "cut off") == "held"
@@ -222,7 +223,7 @@ def commit_whose_answer_is_cut_off(net, plan_id, *, both_ways):
 
 
 def serve(address, name):
-    """Be a worker."""
+    """Carry out the orders on stdin, as a worker."""
     from support.postgres_writers import batch, commit  # noqa: PLC0415 - of a worker alone
 
     from todoplan import Plan, Planner  # noqa: PLC0415
@@ -268,7 +269,7 @@ def serve(address, name):
 
 
 def say(what):
-    """Answer."""
+    """Write an answer to stdout."""
     sys.stdout.write(json.dumps(what) + "\n")
     sys.stdout.flush()
 

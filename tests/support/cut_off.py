@@ -1,4 +1,4 @@
-"""A process that ends between the store's commit and its framework's own: what both keep stays."""
+"""Stores that simulate the end of the process after their commit, before the framework's own."""
 
 from contextlib import contextmanager
 
@@ -6,17 +6,17 @@ from todoplan.stores import MemoryStore, SqliteStore
 
 
 class Cut(BaseException):
-    """The power is cut: nobody catches that."""
+    """The simulated end of the process; no code catches it."""
 
 
 class _Cutting:
-    """A store that ends its process right behind a commit, while `is_cut`."""
+    """A store that raises `Cut` once, right after a commit."""
 
     is_cut = True
 
     @contextmanager
     def hold(self, plan_id):
-        """Hold a plan."""
+        """Lock a plan."""
         with super().hold(plan_id) as held:
             before = held.revision
             yield held

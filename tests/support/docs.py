@@ -1,4 +1,4 @@
-"""What the README and the guides show: the blocks behind a mark, and the names they define."""
+"""Code and output in the README and the guides: each block follows a mark, an HTML comment."""
 
 import re
 from pathlib import Path
@@ -14,14 +14,14 @@ def page(name):
 
 
 def fenced(name, mark, language):
-    """Return the fenced block behind a mark, such as "code: loop" or "output: machine"."""
+    """Return the fenced block after a mark, such as "code: loop" or "output: machine"."""
     found = re.search(rf"<!-- {mark} -->\n```{language}\n(.*?)```", page(name), re.DOTALL)
     assert found, f"{name} shows no {mark}"
     return found[1]
 
 
 def defined(name, mark, **given):
-    """Return the names that the code behind a mark defines, with some given to it."""
+    """Run the code after a mark, with some names given to it, and return all its names."""
     names = {"__name__": "shown", **given}
     code = compile(fenced(name, f"code: {mark}", "python"), f"{name}: {mark}", "exec")
     exec(code, names)  # noqa: S102 - our own page

@@ -1,9 +1,9 @@
 """
-Plans, entries and values that a codec must bring back: any text, any zone, any edges.
+Strategies for plans, entries and values that a codec must read back unchanged.
 
-They are drawn as `todoplan.testing.strategies` draws them, with other values for each kind of
-field; `full_task` has every field set. No field of a task is named here, so that a new one is drawn
-from the day it is declared.
+They are those of `todoplan.testing.strategies`, with other values for each kind of field: any text,
+any time zone, any number. `full_task` has every field set. No field of a task is named here, so a
+new field is drawn as soon as it is declared.
 """
 
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -101,8 +101,8 @@ def full_task():
 
 def full_tasks():
     """
-    Return it as plans may hold it, by its status: a pending one waits, one in progress is claimed,
-    and no other does.
+    Return such a task for each status, as plans may have it: only the pending task waits, and only
+    the task in progress is claimed.
     """
     full = full_task()
     return {
@@ -116,9 +116,7 @@ def full_tasks():
 
 
 def around(task):
-    """
-    Return a plan of this task, of what contains it and of those at the other ends of its edges.
-    """
+    """Return a plan of this task, its parent, and the tasks at the other ends of its edges."""
     above = [Task(task.parent, "above")] if task.parent else []
     after = [Task(end, "after", blocked_by=(task.id,)) for end in task.blocks]
     before = [Task(end, "before", blocks=(task.id,)) for end in task.blocked_by]
@@ -127,7 +125,7 @@ def around(task):
 
 @st.composite
 def plans(draw):
-    """Draw a plan: ids with gaps, a tree, edges, mirrored; high numbers and any approval."""
+    """Draw a plan with subtasks and edges, high ids with gaps, and any approval."""
     factor, later = draw(st.integers(1, 10**5)), draw(st.integers(0, 10**6))
 
     def wide(task_id):

@@ -1,4 +1,4 @@
-"""How an application seeds, edits and undoes through an adapter, and what the journal says."""
+"""Tests of how an application seeds, edits and undoes a plan through an adapter."""
 
 from support.policies import strict_for
 
@@ -12,9 +12,9 @@ class Editing:
     """
     Laws of `seed_plan`, `edit_plan`, `undo_plan` and `history_of`.
 
-    `begin` returns a session under a toolbox. It has the methods `create`, which has the model
-    create a task in a run, `seed`, `edit`, `undo`, `history`, `plan`, and `again`, which returns
-    the session once it was saved and loaded.
+    `begin` returns a session with a toolbox. It has the methods `create`, which lets the model
+    create a task in a run, `seed`, `edit`, `undo`, `history`, `plan`, and `again`, which saves the
+    session, loads it and returns it.
     """
 
     def begin(self, toolbox):

@@ -1,8 +1,8 @@
 """
-What a machine that must fail says.
+The failure of a state machine that must fail.
 
-Hypothesis makes a failure smaller from whatever it happened to find, and comes to rest where no
-single step goes on: now and then with one task too many. So the smallest of a few runs is taken.
+Hypothesis shrinks a failure until no single step makes it smaller. Sometimes one task too many
+remains. So the smallest failure of several runs is taken.
 """
 
 import pytest
@@ -20,6 +20,6 @@ def failure_of(machine_class, how):
 
 
 def smallest_failure_of(make_machine, how):
-    """Run machines that must fail, and return the failure with the shortest text, and that."""
+    """Run machines that must fail; return the failure with the shortest text, and this text."""
     found = [failure_of(seed(number)(make_machine()), how) for number in range(_RUNS)]
     return min(found, key=lambda each: len(each[1]))

@@ -8,7 +8,7 @@ from todoplan.core.decide import plan_of
 
 
 def caught_by(checks):
-    """Note on a fault the checks that must catch it, as a text."""
+    """Decorate a fault with the checks that must catch it, given as one text."""
 
     def noted(fault):
         fault.meant = [f"test_{check}" for check in checks.split()]
@@ -22,12 +22,12 @@ def _seeded(checks, base, methods):
 
 
 def instead(checks, base, **methods):
-    """Make a fault: these methods do something else."""
+    """Make a fault in which these methods are replaced."""
     return _seeded(checks, base, methods)
 
 
 def before(checks, base, **changes):
-    """Make a fault that changes what methods are given: arguments to a tuple of arguments."""
+    """Make a fault that changes the arguments of methods. A change returns them as a tuple."""
 
     def method(name, change):
         return lambda self, *given: getattr(base, name)(self, *change(self, *given))
@@ -36,7 +36,7 @@ def before(checks, base, **changes):
 
 
 def after(checks, base, **changes):
-    """Make a fault that changes what methods return: the right result, and the arguments."""
+    """Make a fault that changes results. A change gets the right result and the arguments."""
 
     def method(name, change):
         return lambda self, *given: change(self, getattr(base, name)(self, *given), *given)

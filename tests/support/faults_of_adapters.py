@@ -79,7 +79,7 @@ def joined(made):
 
 
 def _by_keywords(runtime=None, **arguments):
-    # As a function gets them that has a parameter of its own.
+    # As if they were passed as keywords to a function with a parameter `runtime` of its own.
     return arguments if runtime is None else {"subject": runtime["messages"].pop()}
 
 
@@ -221,7 +221,7 @@ TakesOneCallAtATime = instead("two_whole_list_writes_are_refused", answer=_one_b
 
 
 def keeping(checks, change):
-    """Make a fault that keeps each task as its framework has it."""
+    """Make a fault that changes each task before it is saved, as a framework's own list may do."""
 
     def save(_, session, record):
         record.plan = edited(record.plan, change)
@@ -354,7 +354,7 @@ SaysNothingOfIt = after(
 
 
 def knowing(checks, wrong):
-    """Make a fault that gets wrong what a session knows after its calls."""
+    """Make a fault that changes what a session knows of the plan after its calls."""
 
     def answered(_, events, record, turn):
         if record.base is not None and turn.calls:
@@ -477,7 +477,7 @@ class ReturnsTheListOnly(Sound):
 
 
 def verified(checks, look):
-    """Make a fault that looks at a task in another way."""
+    """Make a fault that replaces the verifier's function, which it calls with the task."""
 
     def wrapped(_, setup):
         asked = setup.verify
@@ -662,7 +662,7 @@ def judging(checks, **changes):
 
 
 def remembering(checks, **fields):
-    """Make a fault that remembers something else of reminders, before it judges an answer."""
+    """Make a fault that changes the memory of guidance before it judges an answer."""
 
     def judged(_, record, said):
         record.memory = attrs.evolve(record.memory, **fields)

@@ -50,7 +50,7 @@ def writing(checks, change):
 
 
 def forcing(checks, when):
-    """Make a fault that appends without asking, at some revisions of the plan and of the append."""
+    """Make a fault that always appends if `when` holds of the plan's and the expected revision."""
 
     def append(self, plan_id, expected, entries, plan):
         if when(self.revision(plan_id), expected):
@@ -61,7 +61,7 @@ def forcing(checks, when):
 
 
 def renaming(function, checks="odd_ids_are_apart"):
-    """Make a fault that keeps a plan by what a function makes of its id."""
+    """Make a fault that stores a plan under the result of a function of its id."""
     changes = dict.fromkeys(
         ("load", "entries", "append"), lambda _, plan_id, *more: (function(plan_id), *more)
     )
@@ -69,7 +69,7 @@ def renaming(function, checks="odd_ids_are_apart"):
 
 
 def bending(checks, **methods):
-    """Make a fault whose locks do something else: a method is given the lock and the right one."""
+    """Make a fault that replaces methods of locks. Each gets the lock and the right method."""
 
     @contextmanager
     def hold(self, plan_id):
@@ -87,7 +87,7 @@ def bare(entries):
 
 
 def encoded(text):
-    """Return a text as UTF-8 can keep it."""
+    """Return a text without lone surrogates, which UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -268,11 +268,11 @@ TakesLikeForEqual = renaming(lambda one: one.replace("%", "_"))
 
 
 MOMENT = 0.1
-"""How long a fault waits for somebody to run into it."""
+"""Seconds that a fault waits for another caller."""
 
 
 def meet(both):
-    """Wait until another one has come to the same place, or for a moment."""
+    """Wait until another caller is at the same place, or for a moment."""
     try:
         both.wait(MOMENT)
     except BrokenBarrierError:
@@ -280,7 +280,7 @@ def meet(both):
 
 
 class Waiting(Sound):
-    """Waits, in the middle of something, until somebody has come along, or for a moment."""
+    """A store that waits, in the middle of an append, for another caller, or for a moment."""
 
     def __init__(self, kept=None):
         super().__init__(kept)
@@ -491,7 +491,7 @@ AppendsWithoutAsking = bending(
 
 @caught_by("who_holds_a_plan_is_alone")
 class HoldsNothing(Holding):
-    """A stale reader: what it gives is from before it waited."""
+    """A stale reader: it returns entries that were read before the lock was taken."""
 
     def __init__(self, kept=None, both=None):
         super().__init__(kept)
@@ -639,7 +639,7 @@ class Lasting(FileStore):
 
 @caught_by("what_was_acknowledged_outlives_its_writer")
 class WritesLater(Lasting):
-    """Says that it is kept, and writes it with the next one."""
+    """Accepts an append, and writes it only with the next one."""
 
     def __init__(self, path=None):
         super().__init__(path)
@@ -663,7 +663,7 @@ class WritesLater(Lasting):
 
 @caught_by("many_open_a_fresh_store_at_once")
 class MakesAFileWhenOpened(Lasting):
-    """Looks whether there is one, and makes an empty one, a moment later."""
+    """Checks whether the file exists, and writes an empty one a moment later."""
 
     def __init__(self, path=None):
         super().__init__(path)
@@ -681,7 +681,7 @@ ClaimsNaively = forcing("workers_get_each_task_once", lambda *_: True)
 
 @caught_by("who_lost_a_claim_changes_nothing")
 class ReadsItsOwnOldPlan(Sound):
-    """A replica that has fallen behind: what others did is not seen, and written over."""
+    """A replica that has fallen behind: it does not see what others did, and overwrites it."""
 
     def __init__(self, kept=None):
         super().__init__(kept)
@@ -699,7 +699,7 @@ class ReadsItsOwnOldPlan(Sound):
 
 @caught_by("who_lost_a_claim_changes_nothing")
 class LosesTheFence(Sound):
-    """Each claim is kept as the first one."""
+    """Stores each claim with the fencing token 1."""
 
     def append(self, plan_id, expected, entries, plan):
         fenced = tuple(
@@ -717,7 +717,7 @@ def _first(event):
 
 @caught_by("who_was_stopped_is_refused")
 class DecidesBeforeItWasStopped(Lasting):
-    """In another process it reads a plan once, and writes whatever the others did since."""
+    """In another process it reads a plan only once, and appends whatever others did since."""
 
     def __init__(self, path=None):
         super().__init__(path)
@@ -754,14 +754,14 @@ def _behind(plan, entries):
 
 
 class Waking(Holding):
-    """A sound one, that can be waited for."""
+    """A sound store with `wait_for_change`."""
 
     def wait_for_change(self, plan_id, revision, timeout):
         return self.kept.wait_for_change(plan_id, revision, timeout)
 
 
 class AsyncWaking(AsyncSound):
-    """The same, awaited: it looks again and again."""
+    """A sound asynchronous store, whose `wait_for_change` loads the plan again and again."""
 
     async def wait_for_change(self, plan_id, revision, timeout):  # noqa: ASYNC109 - its name
         end = time.monotonic() + timeout

@@ -1,4 +1,4 @@
-"""Texts that try to break out of what shows them, and plans that hold them."""
+"""Texts that attack the program that shows them, and plans with such texts."""
 
 import re
 from itertools import chain
@@ -24,7 +24,7 @@ UNSAFE = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e"
     "\u2066-\u206f\ufeff\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
 )
-"""What no text that is shown may hold, but for its newlines."""
+"""Characters that no shown text may contain. Newlines are allowed."""
 
 CORPUS = (
     *chain.from_iterable(HOSTILE.values()),
@@ -65,7 +65,7 @@ CORPUS = (
     "\u202e\u200b",
     "\u4f60" * 300,
 )
-"""The attacks that are shipped, and more on what prints; the last ones are honest text."""
+"""The attacks of the strategies, and more; the last ones are harmless texts."""
 
 HUGE = (
     "\x1b[" * 500_000,
@@ -78,10 +78,10 @@ HUGE = (
     " \n" * 499_999 + "xx",
     "\ud800" * 1_000_000,
 )
-"""A million characters each, made to be slow where a pattern goes back."""
+"""Texts of a million characters, which are slow for patterns that backtrack."""
 
 LONG = ("x" * 1_000_000, '`*[<&"\\|' * 125_000)
-"""A million characters that every printer is given, plain and all markup."""
+"""Texts of a million characters for every renderer, plain and all markup."""
 
 _FRAGMENTS = (
     *("\x1b", "\x1b[", "\x1b]", "\x9b", "\x9d", "\x07", "\x1b\\", "\x9c", "0m", "\n", "\r", "\t"),
@@ -108,7 +108,7 @@ texts = (
 titles = texts.filter(str.strip)
 
 
-# From the table: a text that a task has from tomorrow on attacks as well.
+# From the table of fields, so that a new text field attacks too.
 _SAID = [n for n, field in TASK_FIELDS.items() if field.kind is FieldKind.TEXT_OR_NONE]
 _or_texts = st.none() | texts
 _waits = st.none() | st.builds(Waiting, texts, st.none() | shipped_values.aware_times(), _or_texts)
@@ -118,12 +118,12 @@ _findings = st.none() | st.builds(Evidence, st.booleans(), texts, _or_texts)
 @st.composite
 def plans(draw):
     """
-    Plans with texts that attack, in any status and of any owner, some blocked by some others, some
-    below others; any text that a task has may attack.
+    Draw plans in which any text of a task or an approval may attack. Tasks have any status; some
+    are blocked by others, and some are subtasks.
     """
     made = []
     for task in draw(shipped.plans(text=titles)):
-        # Below an earlier one that is not, and blocks nothing: no edge can lead into or out of it.
+        # A parent is an earlier task without edges, so that no task waits for its own ancestor.
         above = [t.id for t in made if not (t.blocks or t.blocked_by)]
         made.append(
             attrs.evolve(
@@ -138,7 +138,7 @@ def plans(draw):
 
 
 def everywhere(text):
-    """Return a plan in which whatever a task or an approval says is this text."""
+    """Return a plan in which every text of a task or an approval is this text."""
     said = dict.fromkeys(_SAID, text)
     seen = Evidence(passed=True, summary=text, by=text)
     tasks = [

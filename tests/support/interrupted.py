@@ -1,8 +1,8 @@
 """
 Interrupts a program at random instants, by real signals: `python interrupted.py KIND PLACE COUNT`.
 
-After each interrupt, while its traceback is kept as an interactive session keeps it, another handle
-has to come to the plan at once, and no descriptor may have stayed open.
+After each interrupt its traceback is kept, as in an interactive session. Another handle must get
+the plan at once nevertheless. No file descriptor may stay open.
 """
 
 import gc
@@ -27,8 +27,8 @@ PATIENCE = 0.5
 
 
 def main(kind, place, count):
-    """Interrupt so many calls, and say what was wrong."""
-    # Of what a library was about to return: it is closed as soon as it is collected.
+    """Interrupt `count` calls; fail if the plan stays locked or a descriptor open."""
+    # About an object that a library was about to return: it is closed when it is collected.
     warnings.simplefilter("ignore", ResourceWarning)
     chance = random.Random(count)  # noqa: S311 - no secret
     store, other = opened(kind, place), opened(kind, place)
@@ -54,7 +54,7 @@ def main(kind, place, count):
                 signal.setitimer(signal.ITIMER_REAL, 0)
             except KeyboardInterrupt as error:
                 kept = error
-        # By another thread: this one would be told that it holds the plan itself.
+        # In another thread: this thread would be told that it has locked the plan itself.
         with ThreadPoolExecutor(1) as pool:
             found = pool.submit(is_free, other).result()
         assert found is True, f"after {number} interrupts the plan is held: {found}"
@@ -64,7 +64,7 @@ def main(kind, place, count):
             )
         still = descriptors(kind)
         if still > most:
-            # A connection that psycopg was making stands in a cycle with its traceback at times.
+            # Sometimes a connection that psycopg was making is in a cycle with its traceback.
             gc.collect()
             still = descriptors(kind)
         assert still <= most, f"after {number} interrupts {still} are open, not {most}"
@@ -75,7 +75,7 @@ def main(kind, place, count):
 
 
 def is_free(store):
-    """Say whether another one comes to the plan: an append for a wrong revision writes nothing."""
+    """Return True if the plan is not locked, else the error of an append that writes nothing."""
     try:
         return store.append("a", -1, (), Plan()) is False
     except StoreError as error:
@@ -83,7 +83,7 @@ def is_free(store):
 
 
 def descriptors(kind):
-    """Return how many descriptors are open; of a database's own files SQLite may keep some."""
+    """Return how many descriptors are open. For SQLite, which keeps its files, only locks count."""
     links = [each.readlink().name for each in Path("/proc/self/fd").iterdir() if each.is_symlink()]
     return sum(link.endswith(".lock") for link in links) if kind == "sqlite" else len(links)
 
@@ -101,12 +101,12 @@ def opened(kind, place):
 
 
 def interrupt(*_):
-    """Raise in the midst of whatever is being done."""
+    """Interrupt the program, as Ctrl-C does."""
     raise KeyboardInterrupt
 
 
 def tell(unraisable):
-    """Python swallows and prints a signal that comes within a finaliser; what it left is asked."""
+    """Do not print an interrupt in a finaliser, which Python ignores; what it left is checked."""
     if unraisable.exc_type is not KeyboardInterrupt:
         sys.__unraisablehook__(unraisable)
 

@@ -111,7 +111,7 @@ def _shown(message: BaseMessage) -> str:
 
 def run(file: str, model: Any, given: Any, say: Say = print) -> None:
     """
-    Let the agent work on the thread that this SQLite file holds; `None` goes on where it stopped.
+    Let the agent work on the thread in this SQLite file; `None` continues where it stopped.
 
     Raises:
         MissingExtraError: the SQLite checkpointer is not installed.
@@ -132,7 +132,7 @@ def run(file: str, model: Any, given: Any, say: Say = print) -> None:
 
 def _interrupted(file: str, say: Say) -> None:
     say("A first process:")
-    # A process of its own: only then is it the database, not memory, that the plan comes from.
+    # In a process of its own, so that the plan comes from the database and not from memory.
     command = [sys.executable, __file__, file, _FIRST]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     say(done.stdout.rstrip())

@@ -1,4 +1,4 @@
-"""Agents and graphs with our planner, how they are run, and what stands in their threads."""
+"""LangGraph agents and graphs that plan, how they are run, and what their threads contain."""
 
 import asyncio
 
@@ -59,14 +59,14 @@ def ask(question: str) -> str:
 
 
 def drive(made, given=HELLO, config=THREAD, *, is_async=False, **how):
-    """Return what a run comes to, on either road."""
+    """Run a graph, asynchronously or not, and return its result."""
     if is_async:
         return asyncio.run(made.ainvoke(given, config, **how))
     return made.invoke(given, config, **how)
 
 
 def change(name, made, *given, config=THREAD, is_async=False, **how):
-    """Seed, edit or undo the plan of a thread, on either road."""
+    """Seed, edit or undo the plan of a thread, asynchronously or not."""
     function = getattr(adapter, f"{'a' * is_async}{name}_plan")
     done = function(made, config, *given, **how)
     return asyncio.run(done) if is_async else done

@@ -1,4 +1,4 @@
-"""Law 15 through an adapter: what its sessions list, and what others do beside them."""
+"""Tests of law 15 through an adapter: a list drops only what its own session has listed."""
 
 import pytest
 
@@ -23,18 +23,18 @@ def listing(toolset, *lines):
 
 
 def dropping(toolset, *ids):
-    """
-    Return the calls that go before a list which leaves these open tasks out: `lean` wants one.
-    """
+    """Return the calls needed before a list without these open tasks; only `lean` needs one."""
     return [("plan", {"drop": [*ids]})] if toolset is LEAN else []
 
 
 class Situations:
     """
-    A subclass has `begin(**options)`, which begins a conversation: `turn(*calls)` has the model
-    make calls and returns what they were answered, `tail()` has it answer at once and returns the
-    end of the request, `edit(command, actor)` and `seed(plan)` are others' changes, `plan()` is the
-    plan, and `again()` the same conversation in another process.
+    A subclass defines `begin(**options)`, which returns a conversation.
+
+    Its `turn(*calls)` lets the model make calls and returns the answers. `tail()` lets the model
+    answer at once and returns the end of the request. `edit(command, actor)` and `seed(plan)` are
+    changes by others. `plan()` returns the plan, and `again()` the same conversation in another
+    process.
     """
 
     # The two sets write lists alike; whether a list can be read as well asks little that is new.

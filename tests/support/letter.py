@@ -12,7 +12,7 @@ BEGUN, DRAFTED, SENT = (
     ModelTurn((Call("write_todos", todos, f"t{n}"),)) for n, todos in enumerate(_LISTS)
 )
 LETTER = (BEGUN, DRAFTED, says("Drafted."), SENT, says("Drafted and sent."))
-"""Its model's turns: the list, the first answer comes too early, then the rest."""
+"""The model's turns. The first final answer comes too early: a task is still open."""
 
 SHOWN = """Drafted and sent.
 2/2 completed
