@@ -116,7 +116,7 @@ def _reminded(context: InvokeModelContext, text: str) -> InvokeModelContext:
     if messages[-1]["role"] == "assistant":
         messages.append({"role": "user", "content": []})
     messages[-1] = {**messages[-1], "content": [*messages[-1]["content"], {"text": text}]}
-    changing = context.dynamic_trailing_blocks + 1  # the cache point stands in front of it
+    changing = context.dynamic_trailing_blocks + 1  # the cache point must come before it
     return context.replace(messages=messages, dynamic_trailing_blocks=changing)
 
 

@@ -821,7 +821,7 @@ class StatePlans(_Plans):
         record = attrs.evolve(_record_in(value, plan), fences=fences, memory=memory)
         return self._session(self._planner(_OnePlan(plan), PLAN, awaits=awaits), record)
 
-    def kept(self, state: Any, session: Any) -> Steps[dict[str, Any]]:  # noqa: ARG002 - as of a store
+    def kept(self, state: Any, session: Any) -> Steps[dict[str, Any]]:  # noqa: ARG002 - as in `StoredPlans`
         """Return the state update after a request to the model."""
         yield from ()  # same
         if not value_in(state):
