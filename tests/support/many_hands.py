@@ -1,11 +1,11 @@
 """
-Every kind of hand on one plan at once: two MCP clients, a LangGraph agent, a loop of one's own with
-two workers, and a person at the command line. `drain` has them all work until nothing is open, and
+All kinds of workers on one plan at the same time: two MCP clients, a LangGraph agent, a plain loop
+with two threads, and a person at the command line. `drain` lets them work until no task is open.
 `faults_of` says what went wrong.
 
-The programs claim what nobody owns, all of them the same tasks, which become ready for all at once.
-The person adds tasks meanwhile, changes texts while others work on them, and does a share too.
-`python -m support.many_hands HAND ADDRESS` is the agent, or the loop.
+The programs claim tasks without an owner. These become ready for all of them at the same time.
+Meanwhile the person adds tasks, changes texts while others work on them, and completes some tasks.
+`python -m support.many_hands HAND ADDRESS` runs the agent ("graph") or the loop ("loop").
 """
 
 import asyncio
@@ -31,7 +31,7 @@ PATIENCE = 600
 
 
 def seed(address, count):
-    """Begin a plan of so many tasks; the first is the person's, and all others come after it."""
+    """Create a plan of `count` tasks. The first is the person's, and blocks all others."""
     first = commands.CreateTask("task 1", owner="ann")
     others = [commands.CreateTask(f"task {n}", blocked_by=("#0",)) for n in range(2, count + 1)]
     made = commands.CreateTasks((first, *others))
@@ -39,7 +39,7 @@ def seed(address, count):
 
 
 def next_call(name, text):
-    """Return what a model calls next that was told this by its last call; `None` at the end."""
+    """Return a model's next call after the answer `text` to a call; `None` at the end."""
     claimed = re.search(r"#(\d+) claimed \(fence", text)
     if name == "TaskClaim" and claimed:
         return "TaskUpdate", {"taskId": claimed[1], "status": "completed"}
@@ -51,7 +51,7 @@ def next_call(name, text):
 
 
 async def client(address, is_ready):
-    """Work by the real client of MCP, on a server of its own that `todoplan mcp` started."""
+    """Work as a real MCP client, with a `todoplan mcp` server of its own."""
     from mcp import ClientSession, StdioServerParameters  # noqa: PLC0415 - of this hand alone
     from mcp.client.stdio import stdio_client  # noqa: PLC0415
 
@@ -70,13 +70,13 @@ async def client(address, is_ready):
 
 
 def say_ready():
-    """Tell who waits for it that this program could begin."""
+    """Report on stdout that this program has begun."""
     sys.stdout.write(f"{READY}\n")
     sys.stdout.flush()
 
 
 def graph(address):
-    """Work by an agent of LangGraph, whose plan is the one in the store."""
+    """Work as a LangGraph agent whose plan is in the store."""
     from langchain.agents import create_agent  # noqa: PLC0415 - of this hand alone
     from langchain_core.messages import ToolMessage  # noqa: PLC0415
     from langgraph.checkpoint.memory import InMemorySaver  # noqa: PLC0415
@@ -107,7 +107,7 @@ def graph(address):
 
 
 def loop(address):
-    """Work by a loop of one's own, in two threads that claim what nobody owns."""
+    """Work as a plain loop, in two threads that claim tasks without an owner."""
     planner = Planner(open_store(address), "plan")
 
     def one():
@@ -129,7 +129,7 @@ def loop(address):
 
 def person(address, rounds):
     """
-    Edit the plan at the command line, and return what must be in it: texts by the ids of tasks.
+    Edit the plan at the command line, and return the subjects that it must have, by task id.
 
     In each round: a task for somebody else, another text for one, and a task of one's own.
     """
@@ -158,7 +158,7 @@ def person(address, rounds):
 
 
 def drain(address, rounds):
-    """Have all hands work until nothing is open; return what the person wants to find."""
+    """Let all work until no task is open; return the subjects that the plan must have, by id."""
     programs = [
         subprocess.Popen(
             [sys.executable, "-m", "support.many_hands", name, address],
@@ -203,7 +203,7 @@ def done_by(address):
 
 
 def _made(address):
-    """Return by whom each task came to each status, in order."""
+    """Return who brought a task to a status, in order, by task id and status."""
     made, before = defaultdict(list), Plan()
     for entry in open_store(address).entries("plan"):
         after = plan_after(before, entry)

@@ -1,4 +1,4 @@
-"""The real client of mcp 1.x or 2.x, whichever is installed, as one: results as on the wire."""
+"""The client of the package mcp, 1.x or 2.x, behind one interface; results are as on the wire."""
 
 import asyncio
 import contextlib
@@ -40,7 +40,7 @@ class Declaring(mcp.ClientSession):
 
 
 class Peer:
-    """A connected client. What the server tells unasked is kept until it is looked at."""
+    """A connected client. Notifications of the server are kept until they are read."""
 
     def __init__(self, era, extensions=None):
         self.era, self.extensions, self.session, self.frames = era, extensions, None, 0
@@ -73,7 +73,7 @@ class Peer:
 
     @contextlib.asynccontextmanager
     async def subscribed(self, uri, *, times=1):
-        """Be told of a resource's changes, in the way of the era."""
+        """Subscribe to a resource's changes, as the protocol of the era has it."""
         if self.era == "auto":
             async with (
                 self.session.listen(resource_subscriptions=[uri]) as listening,
@@ -103,7 +103,7 @@ class Peer:
             return await self._updates.receive()
 
     def updates(self):
-        """Return how many notifications wait."""
+        """Return the number of unread notifications."""
         return self._updates.statistics().current_buffer_used
 
     def _uri(self, uri):
@@ -188,7 +188,7 @@ async def over_http(url, era="legacy", extensions=None, **headers):
 
 
 def asked(talk, *options, cwd=None, extensions=None, **variables):
-    """Start `todoplan mcp` with these options, and return what comes of a talk with its client."""
+    """Start `todoplan mcp` with these options; return the result of `talk`, which gets a client."""
     line = ["-m", "todoplan", "mcp", *map(str, options)]
     env = {**environment(), **variables}
     server = StdioServerParameters(command=sys.executable, args=line, env=env, cwd=cwd)
@@ -214,7 +214,7 @@ class Connections:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     async def open(self, server, era):
-        """Connect, in a task that lasts until the end; return what takes work for the client."""
+        """Connect, in a task that lasts until `close`; return a queue of work for the client."""
         asked = asyncio.Queue()
 
         async def talk():
@@ -230,7 +230,7 @@ class Connections:
         return asked
 
     def asked(self, client, work):
-        """Have a client do something; return the future."""
+        """Let a client do some work; return a future of the result."""
         done = Future()
         self._loop.call_soon_threadsafe(client.put_nowait, (work, done))
         return done

@@ -1,4 +1,4 @@
-"""Scripts of calls for each tool set, and what the toolbox itself says to them."""
+"""Scripts of calls for each tool set, and the replies of the toolbox itself."""
 
 from support.mcp_server import NOW
 from support.samples import sample_calls
@@ -75,9 +75,10 @@ async def played(client, script):
 
 async def notified(client, uri):
     """
-    Change a plan twice: the news that came, how many were left, and how many frames brought them.
+    Change a plan twice. Return the addresses of both notifications, the number of unread ones, and
+    the number of messages that brought notifications.
 
-    On one pipe the news come before the answer.
+    On one connection, a notification arrives before the answer.
     """
     async with client.subscribed(uri, times=3):
         await client.call(*CREATE)

@@ -1,4 +1,4 @@
-"""A server of plans in a process of its own, with a clock that stands still: run as a script."""
+"""An MCP server in a process of its own, whose clock stands still. This module is its script."""
 
 import asyncio
 import contextlib
@@ -27,13 +27,13 @@ LIMIT = 4096
 
 
 def server_of(store, toolset="tasks", policy=None, **options):
-    """Return a server of the plans in a store, at a time that does not pass."""
+    """Return a server of the plans in a store, whose clock stands still."""
     toolbox = Toolbox(TOOLSETS[toolset], **({"policy": policy} if policy else {}))
     return make_server(toolbox, store=store, clock=lambda: NOW, **options)
 
 
 class Stuck(FileStore):
-    """A file in which the plan "stuck" is never found."""
+    """A store that never ends loading the plan "stuck"."""
 
     def load(self, plan_id):
         if plan_id == "stuck":

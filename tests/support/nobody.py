@@ -1,4 +1,4 @@
-"""Acting as a user who may not write: root may write wherever the file system lets it."""
+"""Acting as a user without rights, for tests of permissions: root may write everywhere."""
 
 import gc
 import os
@@ -13,10 +13,10 @@ _NOBODY = 65534
 
 @contextmanager
 def as_nobody():
-    """Have this process act without its rights for a while."""
+    """Run a `with` block as the user nobody."""
     if os.geteuid() != 0:
         pytest.skip("only root can act as somebody else")
-    gc.collect()  # what is root's to close
+    gc.collect()  # only root can close what root has opened
     os.seteuid(_NOBODY)
     try:
         yield
@@ -26,7 +26,7 @@ def as_nobody():
 
 @contextmanager
 def folder_for_all():
-    """Yield a folder that everybody can reach: those of pytest are their owner's alone."""
+    """Yield a folder that every user can enter; folders of pytest are private."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         folder.chmod(0o755)

@@ -76,12 +76,12 @@ def plan_of(planning):
 
 
 def edit(planning, command):
-    """Have the application change the plan of a session."""
+    """Change the plan of a session, as an application does."""
     return asyncio.run(edit_plan(planning, command))
 
 
 def tails(model):
-    """Return the last text that each request brought, "" if that is none of the user's."""
+    """Return the text of the last item of each request, or "" if this item has no text."""
     lasts = [call.input if isinstance(call.input, str) else call.input[-1] for call in model.calls]
     return [last if isinstance(last, str) else last.get("content", "") for last in lasts]
 

@@ -1,4 +1,4 @@
-"""Recordings of our own: loops over a scripted model, kept as the conversation that they made."""
+"""Recordings of our own loop over a scripted model, saved as the conversation."""
 
 import json
 
@@ -13,7 +13,7 @@ SAID = {
     MESSAGES.name: lambda response: [{"role": "assistant", "content": response["content"]}],
     GEMINI.name: lambda response: [response["candidates"][0]["content"]],
 }
-"""What an application keeps of a response, by wire shape."""
+"""Returns what an application saves of a response, by wire format."""
 
 DIALECTS = {
     CHAT.name: "chat",
@@ -21,12 +21,12 @@ DIALECTS = {
     MESSAGES.name: "anthropic",
     GEMINI.name: "gemini",
 }
-"""The dialect that a conversation of that shape is read in."""
+"""The dialect in which a conversation is read, by wire format."""
 
 
 def own_recording(folder, wire, toolbox, *turns):
     """
-    Answer the turns of a scripted model, (name, arguments) each call; return the file and the plan.
+    Record turns of a scripted model, whose calls are (name, arguments); return file and plan.
     """
     plan = Plan()
     kept = [] if wire is RESPONSES else [{"role": "user", "content": "Ship it"}]

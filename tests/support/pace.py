@@ -1,4 +1,4 @@
-"""The time that work takes, and how it grows: as a ratio, which a busy machine leaves alone."""
+"""How the time of work grows. Ratios are compared, because a busy machine hardly changes them."""
 
 import asyncio
 import gc
@@ -13,7 +13,7 @@ def seconds(work):
         work()
         return time.process_time() - start
 
-    gc.disable()  # a collection looks at all that the test run has made by now
+    gc.disable()  # a collection would visit all objects of the test run
     try:
         return min(once(), once())
     finally:
@@ -22,9 +22,10 @@ def seconds(work):
 
 def is_linear(taking, length):
     """
-    Say whether the seconds that `taking` returns for a length grow about as the length does: four
-    times of it take sixteen times as long where time grows with the square. What takes next to
-    nothing is linear: its time is not of the length.
+    Return whether the seconds that `taking` returns for a length grow about as the length does.
+
+    If time grew with the square, four times the length would take sixteen times as long. Very short
+    times count as linear, because they do not depend on the length.
     """
     large = taking(length)
     return large < 0.2 or large < 8 * taking(length // 4)

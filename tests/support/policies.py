@@ -1,4 +1,4 @@
-"""Policies for tests, worked out from the rules, so that a new rule changes none of these tests."""
+"""Policies for tests, derived from the rules, so that a new rule changes no test."""
 
 from todoplan.core.rules import STRICT
 from todoplan.dialogue.tools import unmet_rules

@@ -1,4 +1,4 @@
-"""A PostgreSQL server of our own for a test session: no TCP, gone afterwards."""
+"""A PostgreSQL server for a test session, without TCP; it is deleted afterwards."""
 
 import os
 import shutil
@@ -77,23 +77,23 @@ class Server:
         """Kill the server by SIGKILL, all of its processes, as a machine that crashes would."""
         head = int((self.data / "postmaster.pid").read_text().split()[0])
         children = Path(f"/proc/{head}/task/{head}/children").read_text().split()
-        # Stopped first, so that it starts no other in the middle.
+        # The main process is stopped first, so that it starts no other meanwhile.
         for each, how in [(head, signal.SIGSTOP), *((int(c), signal.SIGKILL) for c in children)]:
             _signal(each, how)
         _signal(head, signal.SIGKILL)
         while any(_is_alive(int(each)) for each in [head, *children]):
             time.sleep(0.005)
-        # Where nobody waits for dead processes, the number of this one is taken for a live server.
+        # If nobody reaps the dead process, its number would be taken for that of a live server.
         for file in (self.data / "postmaster.pid", self.home / ".s.PGSQL.5432.lock"):
             file.unlink()
 
     def restart_killed(self):
-        """Kill it, and start it again: it finds its way back by its log."""
+        """Kill the server, and start it again: it recovers from its log."""
         self.kill()
         self.start()
 
     def backup(self):
-        """Return another server, of a base backup as of now, for the place and port of this one."""
+        """Return a server on a base backup as of now, which can take the place of this one."""
         other = copy(self)
         other.data = self.home / "backup"
         where = ["-h", self.home, "-U", "postgres", "-D", other.data]
@@ -101,7 +101,7 @@ class Server:
         return other
 
     def fresh(self):
-        """Return the address of a place with no tables in it."""
+        """Return the address of a new schema without tables."""
         import psycopg  # noqa: PLC0415 - not in every environment that runs a server
 
         name = f"fresh_{next(self._names)}"

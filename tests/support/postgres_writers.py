@@ -1,9 +1,9 @@
 """
-Writers that are killed, and what must hold of what they leave behind.
+Writer processes that are killed, and what must hold for the journal that they leave.
 
-`python -m support.postgres_writers ADDRESS NAME` is a writer. It appends two entries at a time,
-under a key, and says so when that was acknowledged. Where the store was away it makes the same
-append again under the same key, as a client would.
+`python -m support.postgres_writers ADDRESS NAME` is a writer. It appends two entries at a time with
+an idempotency key, and prints the key when the append was acknowledged. If the store could not be
+reached, it repeats the append with the same key, as a client would.
 """
 
 import signal
@@ -39,7 +39,7 @@ def batch(plan, key):
 
 
 def commit(store, known, key, plan_id="a"):
-    """Append a batch under a key to the newest plan, and return what is known of the plan then."""
+    """Append a batch with a key to the newest plan; return the newest plan that is known then."""
     with store.hold(plan_id) as held:
         plan = follow(known, held.entries_since(known.revision))
         entries, after = batch(plan, key)
@@ -48,7 +48,7 @@ def commit(store, known, key, plan_id="a"):
 
 
 def write(address, name, most=sys.maxsize):
-    """Append until somebody ends this process, and say each time what was acknowledged."""
+    """Append until this process is killed, and print each acknowledged key."""
     store, plan = PostgresStore(address), Plan()
     for number in range(most):
         while True:
@@ -63,7 +63,7 @@ def write(address, name, most=sys.maxsize):
 
 
 class Writers:
-    """Writers in processes of their own, each under a new name, and what they have said."""
+    """Writer processes, each with a new name, and the keys that they have printed."""
 
     def __init__(self, address):
         self.address = address
@@ -73,7 +73,7 @@ class Writers:
         self._count = 0
 
     def start(self):
-        """Start one more."""
+        """Start another writer."""
         self._count += 1
         process = subprocess.Popen(
             [sys.executable, "-m", "support.postgres_writers", self.address, f"w{self._count}"],
@@ -87,14 +87,14 @@ class Writers:
         self._readers.append(reader)
 
     def kill(self, place):
-        """Kill one by SIGKILL, and start another."""
+        """Kill a writer by SIGKILL, and start another."""
         process = self.running.pop(place)
         process.send_signal(signal.SIGKILL)
         process.wait()
         self.start()
 
     def end(self):
-        """Kill all, and wait until all that they said was read."""
+        """Kill all writers, and wait until all their output was read."""
         for process in self.running:
             process.kill()
         for reader in self._readers:
@@ -108,7 +108,7 @@ class Writers:
 
 @contextmanager
 def writers(address, count):
-    """Yield so many writers at work."""
+    """Yield `count` writers at work."""
     made = Writers(address)
     for _ in range(count):
         made.start()

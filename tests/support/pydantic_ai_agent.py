@@ -1,4 +1,4 @@
-"""A model of Pydantic AI that says what a script says, and keeps every request it was sent."""
+"""A model of Pydantic AI that follows a script and records the requests."""
 
 import asyncio
 
@@ -96,7 +96,7 @@ async def streamed(agent, prompt="go", **options):
 
 
 def saved(result):
-    """Return all messages after a way through JSON, as another process reads them."""
+    """Save all messages as JSON and load them, as another process would."""
     return ModelMessagesTypeAdapter.validate_json(result.all_messages_json())
 
 
@@ -112,10 +112,10 @@ def texts(messages):
 
 
 def planner(script, capability, **options):
-    """Return an agent that speaks by the script."""
+    """Return an agent whose model is the script."""
     return Agent(script.model, capabilities=[capability], **options)
 
 
 def record_of(messages):
-    """Return the record of the session that messages keep, with their plan."""
+    """Return the session's record (what it has listed and seen), with the plan, from messages."""
     return opened(kept_in(messages, stored=False)).state

@@ -1,4 +1,4 @@
-"""A chat model of LangChain that says what a script says, and keeps every request it was sent."""
+"""A chat model of LangChain that follows a script and records the requests."""
 
 from typing import Any
 

@@ -19,7 +19,7 @@ TURNS = [
 
 
 class Scripted(BaseChatModel):
-    """Makes the calls of the turn that comes next, and then asks."""
+    """Makes the calls of the next turn; after the last turn it asks a question."""
 
     @property
     def _llm_type(self):
@@ -37,7 +37,7 @@ class Scripted(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=message)])
 
     def bind_tools(self, tools, **kwargs):
-        """Know them."""
+        """Return the model unchanged."""
         return self
 
 

@@ -1,4 +1,4 @@
-"""Recordings of real agents, by other people: beside the project where they are, never in it."""
+"""Recordings of real agents by other people: they may lie beside the project, but not in it."""
 
 from pathlib import Path
 
@@ -7,4 +7,4 @@ import pytest
 RECORDINGS = Path(__file__).parents[3] / "shared" / "transcripts"
 
 needs_recordings = pytest.mark.recordings
-"""Skipped by `conftest` where there are none."""
+"""Marks a test that `conftest` skips if there are no recordings."""

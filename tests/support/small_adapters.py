@@ -47,7 +47,7 @@ def statuses(plan):
 
 class SmallAdapter:
     """
-    Laws beside those of the conformance suite.
+    Tests in addition to those of the conformance suite.
 
     `place` is where the framework keeps a plan: a state, a session, a context or an agent.
     """

@@ -1,4 +1,4 @@
-"""Stores that do everything right, for faults to be built into; see faults_of_stores."""
+"""Stores that do everything right; the faults of `faults_of_stores` change them."""
 
 import asyncio
 from contextlib import asynccontextmanager
@@ -33,14 +33,14 @@ class Sound:
         return self.kept.load(plan_id).revision
 
     def force(self, plan_id, entries, plan):
-        """Append without asking."""
+        """Append at whatever revision the plan is."""
         while not self.kept.append(plan_id, self.revision(plan_id), entries, plan):
-            """Somebody else has forced his own in between."""
+            """Another caller has appended in between."""
         return True
 
 
 class AsyncSound:
-    """The same, awaited: others have their turn before each thing that is done."""
+    """The same, asynchronous: other tasks run before each operation."""
 
     load, entries, append = map(_awaited, ("load", "entries", "append"))
 
@@ -52,13 +52,13 @@ class AsyncSound:
 
 
 class Holding(Sound):
-    """A handle whose plans can be held."""
+    """A handle that can lock plans."""
 
     plan_ids, entries_since, hold = map(_same, ("plan_ids", "entries_since", "hold"))
 
 
 class AsyncHeld:
-    """What a held plan can do, awaited."""
+    """The lock of a plan, with asynchronous methods."""
 
     now, entries_since = map(_awaited, ("now", "entries_since"))
     receipt, append = map(_awaited, ("receipt", "append"))
@@ -72,7 +72,7 @@ class AsyncHeld:
 
 
 class AsyncHolding(AsyncSound):
-    """The same, awaited: one task at a time holds."""
+    """An asynchronous handle that can lock plans: for one task at a time."""
 
     plan_ids, entries_since = map(_awaited, ("plan_ids", "entries_since"))
 

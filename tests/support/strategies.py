@@ -1,4 +1,4 @@
-"""What the laws draw: `todoplan.testing.strategies`, and plans that commands have reached."""
+"""Strategies of the laws: those of `todoplan.testing.strategies`, and plans made by commands."""
 
 import attrs
 from hypothesis import strategies as st
@@ -43,7 +43,7 @@ commands = shipped.commands()
 
 
 def todos(text=None, given_ids=None):
-    """Draw lines of a whole-list write that all say their status."""
+    """Draw entries of a whole-list write that all have a status."""
     return shipped.todos(text, given_ids, statuses)
 
 
@@ -59,12 +59,12 @@ def run(given, policy=None, plan=None):
 
 scripts = st.lists(legal_lists | moves | links | nests | legal_writes | commands, max_size=8)
 plans = scripts.map(lambda script: run(script)[-1])
-"""Plans that commands have reached, under a policy that refuses nothing but what is no plan."""
+"""Plans made by commands under a policy without rules."""
 
 full_plans = st.tuples(legal_lists | legal_writes, st.lists(links | moves | nests, max_size=6)).map(
     lambda parts: run([parts[0], *parts[1]])[-1]
 )
-"""Plans with several tasks, some edges, and some tasks that lie in others."""
+"""Plans with several tasks, some edges, and some subtasks."""
 
 permutations_of_ids = st.lists(st.integers(1, 700).map(str), unique=True, max_size=12)
 """Different ids in any order, with wide gaps."""

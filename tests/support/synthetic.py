@@ -1,8 +1,8 @@
 """
-One session as each dialect would have recorded it: by us, from the formats' descriptions.
+One session as each dialect would have recorded it, written by us from descriptions of the formats.
 
-The session writes a list of three, is refused once, and is left with the first item done and the
-second begun. Around the planning calls stands what else such a file holds.
+The session writes a list of three items. One write is refused. At the end the first item is done
+and the second begun. The files also contain what other records such a file has.
 """
 
 import json
@@ -439,7 +439,7 @@ def otlp_document():
 
 
 ANSWERED = [strip for strip, refusal in CALLS if not refusal]
-"""What a dialect without answers holds, in which a refused call leaves no trace."""
+"""The writes in a dialect without answers, in which a refused call leaves no trace."""
 
 CHECKS = {".": " ", "~": "-", "x": "x"}
 

@@ -1,4 +1,4 @@
-"""A model's side of the talk: calls to make, plans to make them on, and what every reply keeps."""
+"""Toolboxes, plans and arguments for tests of calls, and what must hold for every reply."""
 
 import json
 import re
@@ -17,7 +17,7 @@ TOOLSETS = tuple(toolset for toolset in ALL_TOOLSETS.values() if not toolset.tea
 BOXES = tuple(Toolbox(toolset) for toolset in TOOLSETS)
 STATUSES = ("pending", "in_progress", "completed", "cancelled")
 PYTHON = re.compile(r"Status\.|Priority\.|FrozenDict|Task\(|Todo\(|Unset|UNSET|\{'|\['|datetime")
-"""What only a Python repr holds."""
+"""Matches what only a Python repr contains."""
 
 
 def toolbox(name="todos", policy="default", **options):
@@ -44,7 +44,7 @@ def texts_of(plan):
 
 
 def check_reply(plan, reply):
-    """Assert what holds of every reply, whatever was sent."""
+    """Assert what must hold for every reply, whatever was sent."""
     assert isinstance(reply.text, str)
     assert reply.text
     reply.text.encode("utf-8")

@@ -1,4 +1,4 @@
-"""A small framework for agents; the test of `todoplan new-adapter` fills its files in for it."""
+"""A small framework, for which the test of `todoplan new-adapter` completes the new files."""
 
 import json
 

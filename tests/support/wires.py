@@ -1,4 +1,4 @@
-"""The four wire shapes side by side: responses as the SDKs' own objects, results read back."""
+"""The four wire formats: responses of a model, and results of calls read back."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -22,7 +22,8 @@ class Sent(NamedTuple):
 
 class Wire(NamedTuple):
     """
-    One shape: its module, responses that make calls, and (call id, name, text) of its results.
+    One format: its module, a function that makes a response with calls, the SDK's class of
+    responses, and a function that returns (call id, text) of results.
     """
 
     name: str
@@ -58,7 +59,7 @@ def chat_completion(sent, content=None):
 
 
 def response(sent):
-    """Return a response of the Responses API that makes these calls, behind some thinking."""
+    """Return a response of the Responses API that makes these calls, after some thinking."""
     calls = [
         {
             "type": "function_call",
@@ -81,7 +82,7 @@ def response(sent):
 
 
 def message(sent):
-    """Return a message of the Messages API that makes these calls, behind a text."""
+    """Return a message of the Messages API that makes these calls, after a text."""
     uses = [
         {"type": "tool_use", "id": call.call_id, "name": call.name, "input": call.arguments}
         for call in sent
@@ -98,7 +99,7 @@ def message(sent):
 
 
 def generated(sent):
-    """Return a Gemini response that makes these calls, behind a text; no id where there is none."""
+    """Return a Gemini response that makes these calls, after a text; an id "" is left out."""
     parts = [
         {
             "function_call": {

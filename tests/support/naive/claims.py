@@ -1,8 +1,8 @@
 """
-Claims, as the naive model has them: who may work on a task now, and until when.
+Claims in the naive model: who may work on a task now, and until when.
 
-Law 19: at most one live claim on a task, numbered by a fence that only grows; whether it has run
-out is judged by the time that comes with the command.
+Law 19: a task has at most one live claim, with a fencing token that only grows. The time of the
+command decides whether a claim has expired.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -16,7 +16,7 @@ from todoplan.core.plan.model import Claim, Evidence
 
 
 def claim(steps: Steps, part: ClaimTask) -> None:
-    """Claim the task that is named, or the first of those that can be had."""
+    """Claim the named task, or the first task that can be claimed."""
     if part.task_id is None:
         for task_id in _offered(steps, part):
             if _take(steps, task_id, part):
@@ -32,7 +32,7 @@ def claim(steps: Steps, part: ClaimTask) -> None:
 
 def _offered(steps: Steps, part: ClaimTask) -> list[str]:
     """
-    Return the tasks whose claims have run out, then those that are ready, that are what is wanted.
+    Return the tasks that fit the claim: first those with an expired claim, then the ready ones.
     """
     model = steps.after
     claimed = [i for i in model.active() if model[i]["claim"] is not None]
@@ -56,7 +56,7 @@ def _is_wanted(task: dict[str, Any], part: ClaimTask) -> bool:
 
 
 def _take(steps: Steps, task_id: str, part: ClaimTask) -> bool:
-    """Claim a task, and say whether that was done: one that was claimed too often is given up."""
+    """Claim a task, and return True; a task that was claimed too often is given up instead."""
     task = steps.after[task_id]
     is_lost = task["claim"] is not None
     if part.attempts is not None and task["failed_attempts"] + is_lost >= part.attempts:
@@ -81,14 +81,14 @@ def _take(steps: Steps, task_id: str, part: ClaimTask) -> bool:
 
 def _end(at: datetime | None, lease: float) -> datetime | None:
     last = datetime.max.replace(tzinfo=UTC)
-    # What would end behind all time does not end.
+    # A claim that would end after the last time that Python knows does not end.
     return None if at is None or timedelta(seconds=lease) > last - at else at + timedelta(0, lease)
 
 
 def under(steps: Steps, task_id: str, fence: int) -> bool:
     """
-    Say whether a fence is that of the claim there is: its holder may go on, here and in what
-    follows in the same command.
+    Return whether a fencing token is the one of the current claim. If it is, it also counts for
+    later parts of the same command.
     """
     held = steps.after[task_id]["claim"]
     if held is None or held.fence != fence:
@@ -99,10 +99,10 @@ def under(steps: Steps, task_id: str, fence: int) -> bool:
 
 
 def renew(steps: Steps, part: RenewClaim) -> None:
-    """Put off the end of a claim, if it comes later by that."""
+    """Extend a claim, if its end becomes later."""
     if not steps.demand(part.task_id) or not under(steps, part.task_id, part.fence):
         return
-    # A host with a clock puts off what this model knows no end of.
+    # Code with a clock of its own extends a claim of which this model knows no end.
     steps.repeats |= steps.at is None
     held, end = steps.after[part.task_id]["claim"], _end(steps.at, part.lease)
     if end is not None and (held.until is None or end > held.until):
@@ -119,7 +119,7 @@ def release(steps: Steps, part: ReleaseClaim) -> None:
 
 def keep_fences(now: Model, restored: Model) -> None:
     """
-    Let no fence be given twice by what is brought back, and no claim come back that has ended.
+    Change restored tasks so that no fencing token is used twice and no ended claim comes back.
     """
     for task in restored.tasks:
         known = now.get(task["id"]) or {"claim": None, "claims": 0}

@@ -1,7 +1,7 @@
 """
-What a command does to the naive model: each command by itself, with all faults that are found.
+What a command does to the naive model, and all faults that are found.
 
-Whatever happens on the way is noted (moves, edits, removals), because rules ask for it.
+Moves, edits and removals are recorded, because rules ask for them.
 """
 
 import re
@@ -46,8 +46,8 @@ class NaiveDecision(Steps):
     """
     One command, carried out on a copy: the model `before`, the model `after`, and what happened.
 
-    `at` is when it is given, and `actor` whose it is; `None`: not known. `fences` are those of the
-    claims that are held by whose it is, by task id.
+    `at` is the time of the command and `actor` its author, or `None` if unknown. `fences` are the
+    fencing tokens of the author's claims, by task id.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class NaiveDecision(Steps):
         self.command = command
         self.held = dict(fences)  # `self.fences` grows with those that parts of a batch are given
         self.commands: list[Command] = []
-        # Time comes with a command, whatever it is for.
+        # Every command brings the time, at which waits end.
         for task_id in self.after.waiting():
             if self.to_come(self.after[task_id]["waiting"]) is None:
                 self.edit(task_id, waiting=None)

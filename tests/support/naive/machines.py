@@ -1,4 +1,4 @@
-"""What the naive model says of a step, and machines that ask it after each (laws 2 and 3)."""
+"""What the naive model expects of a step, and machines that compare each step (laws 2 and 3)."""
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -95,11 +95,11 @@ def unlike_model(plan: Plan, model: Model, *, times: bool) -> Iterator[str]:
 @attrs.frozen(eq=False)
 class Expected:
     """
-    What should come: the model after the step, and why it is refused, if it is.
+    The expected result of a step: the model after it, and the problem codes if it is refused.
 
-    `codes` is `None` where only the refusal matters; `changed` says whether anything should happen,
-    `restores` whether an earlier plan is brought back, `repeats` whether something is found again
-    that was known, which is news only by its time.
+    `codes` is `None` if only the refusal matters. `changed` is whether anything should change,
+    `restores` whether an earlier plan is restored, and `repeats` whether the step may change only a
+    time (known evidence is recorded again, or a claim renewed).
     """
 
     model: Model
@@ -112,8 +112,8 @@ class Expected:
 
 def expected_of_command(plan: Plan, policy: Policy, decision: NaiveDecision) -> Expected:
     """
-    Return what the model says of a command, with the policy's rules that the model does not know:
-    those are the user's own, and asked for their opinion one by one.
+    Return what the model expects of a command. Rules of the user's own, which the model does not
+    know, are called themselves.
     """
     known = {
         rule.name: level
@@ -123,7 +123,7 @@ def expected_of_command(plan: Plan, policy: Policy, decision: NaiveDecision) -> 
     }
     codes = problems(decision, known, policy.limits)
     if not any(decision.faults.values()):
-        # Under no rules: a rule of the user's is asked of the change that would be made.
+        # Without rules: a rule of the user's own gets the change that would be made.
         no_rules, at, actor = Policy((), policy.limits), decision.at, decision.actor
         fences = decision.held
         answer = decide(plan, decision.command, no_rules, at=at, actor=actor, fences=fences)
@@ -132,8 +132,8 @@ def expected_of_command(plan: Plan, policy: Policy, decision: NaiveDecision) -> 
             change = Change(plan, *made, policy.limits, actor)
             codes |= _own_codes(policy, change, known)
     if codes:
-        # What is no plan has several names, by what is found first; the model has only one. And of
-        # several edges that cannot be together, some may not be named, or as something else.
+        # An invalid plan may have one of several codes; the model has only one. Of several edges
+        # that contradict each other, some may not be named, or may have another code.
         edges = decision.faults["cycle"] + decision.faults["edge_within"]
         vague = "no_plan" in codes or edges > 1
         return Expected(decision.before, refused=True, codes=None if vague else frozenset(codes))
@@ -158,9 +158,10 @@ def expected_of_call(  # noqa: PLR0913 - where it stands, and what was sent
     sent: object,
 ) -> Expected:
     """
-    Return what a call should come to that means these well-formed arguments; `None`: a refusal.
+    Return the expected result of a call that means these well-formed arguments; `None`: a refusal.
 
-    `sent` are the arguments as they are sent: a guess about their container removes nothing.
+    `sent` are the arguments as they are sent. If intake guesses their container, the call removes
+    no task.
     """
     request = None if meant is None else tool.request(read(meant, tool.fields).values)
     if request is None or isinstance(request, Problem):
@@ -187,13 +188,13 @@ def _drops_unnamed(decision: NaiveDecision) -> bool:
 
 
 def faults(before: Plan, out: Outcome, wanted: Expected, *, times: bool) -> Iterator[str]:
-    """Yield where a step did not come to what the model says."""
+    """Yield a sentence for each difference between the result of a step and the expected one."""
     if out.refused is not None and out.refused != wanted.refused:
         yield f"refused: {out.refused} {out.codes}, the model: {wanted.refused} {wanted.codes}"
     elif wanted.codes is not None and out.codes not in (None, wanted.codes):
         yield f"it was refused for {out.codes}, it should be for {wanted.codes}"
     grown = out.plan.revision - before.revision
-    # Where the host has a clock that the model does not see, its finding may be a later one.
+    # If the code under test has a clock of its own, its evidence may have a later time.
     unsure = wanted.repeats and not times
     if bool(grown) != wanted.changed and not unsure:
         yield f"the revision grew by {grown}, for the model something changed: {wanted.changed}"
@@ -204,14 +205,14 @@ def faults(before: Plan, out: Outcome, wanted: Expected, *, times: bool) -> Iter
 
 
 class _Beside:
-    """What both machines add: the model, moved on with each step and compared after it."""
+    """Adds the model to a machine. It makes each step too, and is compared after it."""
 
     def __init__(self) -> None:
         super().__init__()
         self.model = Model()
 
     def agree(self, step: str, before: Plan, wanted: Expected) -> None:
-        """Compare the last step with what the model says, and move the model on."""
+        """Compare the last step with what the model expects, and let the model make the step."""
         found = [*faults(before, self.latest, wanted, times=self.times)]
         if found:
             self.fail(

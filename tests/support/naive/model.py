@@ -1,15 +1,15 @@
 """
-The naive model: the plan written a second time, slowly and plainly, to hold the first one to.
+The naive model: a second, slow and plain implementation of the plan, to compare the first one with.
 
-Why a second one: `Plan` and `decide` are fast because they remember. Counts, ready tasks, numbers
-of unresolved blockers and places in a container are carried along from change to change, and what
-is carried along can be stale. This model remembers nothing. Tasks are dicts in a list, edges are
-pairs, a step copies everything, and every question is answered by looking at everything again.
+`Plan` and `decide` are fast because they carry counts, ready tasks, numbers of unresolved blockers
+and places in a container from change to change. Such values can be outdated. This model carries
+nothing. Tasks are dicts in a list, edges are pairs, a step copies everything, and every question is
+answered by looking at everything again.
 
-What it must not share: the code that it judges. It is written from the design; a fault in a shared
-function would stand on both sides and never be seen. Of the package it knows the values that go in
-and come out (commands, tasks, limits) and which fields a task has: `TASK_FIELDS` says what there is
-to compare, so that a new field is compared from the day on which it is declared.
+The model is written from the design and must not share the code that it judges: a fault in a shared
+function would be in both and never be seen. It uses only the package's values (commands, tasks,
+limits) and `TASK_FIELDS`, which says what to compare, so a new field is compared as soon as it is
+declared.
 """
 
 import unicodedata
@@ -42,8 +42,8 @@ class Model:
     """
     Tasks as dicts in a list, edges as (blocker, blocked) pairs, the next number, the approval.
 
-    The approval is `None`, or a dict of revision, by and at; a revision of `None` is that of the
-    step at hand, which counts events, as the model does not.
+    The approval is `None`, or a dict of revision, by and at. Its revision is `None` until the
+    current step is compared, because the model does not count events.
     """
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Model:
         return next((task for task in self.tasks if task["id"] == task_id), None)
 
     def add(self, **fields: Any) -> str:
-        """Add a task behind its siblings, under the next number; other fields have defaults."""
+        """Add a task after its siblings, with the next number; other fields have defaults."""
         # The number only grows (law 6); AgentScope gives a deleted highest id to the next task.
         task = {**_DEFAULTS, "metadata": {}, **fields, "id": str(self.next_id)}
         self.tasks.append(task)
@@ -70,8 +70,8 @@ class Model:
 
     def arrange(self, order: list[str] | None = None) -> None:
         """
-        Put siblings in this order, of all ids, else as they stand, and each task's subtree right
-        behind it.
+        Put siblings in this order of all ids, or leave their order, and put each task's subtree
+        right after it.
         """
         place = {task_id: number for number, task_id in enumerate(order or self.ids())}
         parents = {task["id"]: task["parent"] for task in self.tasks}
@@ -83,8 +83,8 @@ class Model:
                 step = parents[step]
             return places[::-1]
 
-        # A task sorts by the places of all that it lies in, from the top: its own subtree has these
-        # and more, and so nothing else comes in between.
+        # A task's key has the places of its ancestors, from the top, and its own. The keys of its
+        # subtree begin with this key, so nothing else comes in between.
         self.tasks.sort(key=way)
 
     def ids(self) -> list[str]:
@@ -100,7 +100,7 @@ class Model:
         return [task["id"] for task in self.tasks if task["parent"] == task_id]
 
     def ancestors(self, task_id: str) -> list[str]:
-        """Return the ids of what contains this task, from the nearest on."""
+        """Return the ids of the task's ancestors, the nearest first."""
         above: list[str] = []
         parent = self[task_id]["parent"]
         while parent is not None:
@@ -109,7 +109,7 @@ class Model:
         return above
 
     def subtree(self, task_id: str) -> list[str]:
-        """Return the ids of this task and of all that it contains, in order."""
+        """Return the ids of this task and of all its descendants, in order."""
         return [i for i in self.ids() if i == task_id or task_id in self.ancestors(i)]
 
     def blockers(self, task_id: str) -> list[str]:
@@ -127,7 +127,7 @@ class Model:
         return bool(self.blockers(task_id)) or task_id in self.waiting()
 
     def ready(self) -> list[str]:
-        """Return the pending leaves that are not held up, and lie in nothing that is (law 18)."""
+        """Return the pending leaves that are not held up, and whose ancestors are not (law 18)."""
         leaves = [i for i in self.ids() if self.status(i) == "pending" and not self.children(i)]
         return [i for i in leaves if not any(map(self.held, (i, *self.ancestors(i))))]
 
@@ -141,7 +141,7 @@ class Model:
 
     def reaches(self, start: str, goal: str) -> bool:
         """
-        Say whether what holds up one task would hold up another: along edges, and down the tree.
+        Return whether another task waits for the first one, along edges and down the tree.
         """
         ways = {*self.edges, *((task["parent"], task["id"]) for task in self.tasks)}
         found = {start}

@@ -21,9 +21,9 @@ class Steps:
     """
     The model `before`, the model `after`, and what happened in between.
 
-    `arrived` has each status that a task came to, also by its creation; `placed` the tasks that
-    went below another one; `repeats` says whether something was found again that was known, or
-    put off; `fences` are those of the claims that who gives the command holds.
+    `arrived` has each status that a task got, also by its creation. `placed` has the tasks that
+    were created or moved to another parent. `repeats` is whether known evidence was recorded again
+    or a claim renewed. `fences` are the fencing tokens of the author's claims.
     """
 
     def __init__(
@@ -43,13 +43,13 @@ class Steps:
         self.changed = self.repeats = False
 
     def demand(self, task_id: str) -> bool:
-        """Say whether there is such a task; if not, that is a fault."""
+        """Return whether there is such a task; if not, this is a fault."""
         known = task_id in self.after.ids()
         self.faults["unknown_task"] += not known
         return known
 
     def is_live(self, task_id: str) -> bool:
-        """Say whether a task has a claim that has not run out; where no time is known none has."""
+        """Return whether a task has a live claim. If the time is unknown, no claim has expired."""
         claim = self.after[task_id]["claim"]
         return claim is not None and (None in {claim.until, self.at} or self.at < claim.until)
 
@@ -153,14 +153,14 @@ class Steps:
             self.touch(*edge)
 
     def unlink(self, blocker: str, blocked: str) -> None:
-        """Let one task block another no more."""
+        """Remove the edge between two tasks."""
         edge = (blocker, blocked)
         if self.demand(blocker) & self.demand(blocked) and edge in self.after.edges:
             self.after.edges.remove(edge)
             self.touch(*edge)
 
     def nest(self, task_id: str, parent: str | None) -> None:
-        """Let a task, with all that it contains, go behind the other children of a parent."""
+        """Move a task and its subtree below a parent, after the other children."""
         if parent == task_id:
             self.faults["self_edge"] += 1
             return
@@ -185,7 +185,7 @@ class Steps:
         self.touch(task_id)
 
     def delete(self, task_id: str) -> None:
-        """Remove a task; what it contains goes up, and stands where it stood."""
+        """Remove a task; its children move up to its parent, in its place."""
         if not self.may_change(task_id):
             self.faults["claimed"] += 1
             return

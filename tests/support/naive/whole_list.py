@@ -21,7 +21,7 @@ _SAME: tuple[Callable[[Todo, dict[str, Any]], bool], ...] = (
 
 
 def write(steps: Steps, todos: tuple[Todo, ...]) -> None:
-    """Make the list of the model `after` this one."""
+    """Change the model `after` to this list."""
     ids = [todo.id for todo in todos if todo.id is not None]
     steps.faults["duplicate_id"] += len(ids) - len(set(ids))
     steps.faults["empty_text"] += sum(not todo.content.strip() for todo in todos)
@@ -47,7 +47,7 @@ def write(steps: Steps, todos: tuple[Todo, ...]) -> None:
     ids = [task_id for task_id in order if task_id is not None]
     _nest(steps, todos, ids)
     stood = model.ids()
-    # What could not be removed stands behind; such a list is refused, but judged to its end.
+    # Tasks that could not be removed come last. Such a list is refused with all its faults.
     model.arrange([*ids, *(task_id for task_id in stood if task_id not in ids)])
     steps.changed |= stood != model.ids()
 
