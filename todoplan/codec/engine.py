@@ -536,9 +536,9 @@ _NOTES: dict[str, Schema] = {
 
 def kind_of(annotation: Any) -> "Kind | Record":
     """Return the kind of the values that a type annotation allows."""
-    if annotation in KINDS:
-        return KINDS[annotation]
     parts = get_args(annotation)
+    if annotation in KINDS or not parts:
+        return KINDS[annotation]
     kind = kind_of(parts[0])  # of `tuple[X, ...]` or of `X | None`
     if get_origin(annotation) is not tuple:
         return Kind(optional(kind.read), optional(kind.write), or_null(kind.schema))
