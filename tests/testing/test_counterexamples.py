@@ -1,4 +1,4 @@
-"""A rule with a planted fault is found out, the right one is found clean, and a report is read."""
+"""`find_counterexample` finds planted faults of rules, passes right rules, and reports plainly."""
 
 from collections import Counter
 from functools import partial
@@ -217,7 +217,7 @@ def test_a_planted_fault_is_found(law, check):
 @pytest.mark.slow
 @pytest.mark.parametrize("law", CASES, ids=lambda law: law.__name__)
 def test_the_right_rule_is_found_clean(law):
-    """Where rule and law agree there is no counterexample, in either direction."""
+    """If rule and law agree, there is no counterexample, also with `exact`."""
     # With fewer examples than the default, some of the rules may never object.
     assert find_counterexample(Rule("own", agreeing(law)), law, exact=True) is None
 
@@ -233,7 +233,7 @@ def no_done(change):
 
 
 def test_a_report_shows_plan_command_and_what_was_seen():
-    """The smallest change is told: the commands before, the plan around, and the disagreement."""
+    """The report shows the disagreement, earlier commands, the command, and the plans around it."""
 
     def nobody_else(change):
         if change.actor in {None, "lead"}:
@@ -279,13 +279,13 @@ def test_an_error_is_a_counterexample():
 
 
 def test_a_law_says_yes_or_no():
-    """A law that forgets to return is the developer's mistake."""
+    """A law that returns neither True nor False raises a PlanError."""
     with pytest.raises(PlanError, match=r"the law <lambda> returned None .*; return True if"):
         find_counterexample(Rule("no_done", no_done), lambda _: None, settings=FEW)
 
 
 def test_a_rule_that_never_fires_is_warned_of():
-    """A search in which the rule objected to nothing says so, as it may be off."""
+    """A search in which the rule objected to nothing gives a warning."""
     silent = Rule("silent", lambda _: ())
     with pytest.warns(RuleNeverFiredWarning, match="silent objected to nothing in .* commands"):
         assert find_counterexample(silent, lambda _: True, settings=FEW) is None
@@ -305,7 +305,7 @@ QUICK = hypothesis.settings(
 
 
 def test_a_machine_warns_of_a_rule_that_never_fires():
-    """The test case of a machine tells which rules of the user's own objected to nothing."""
+    """The test case of a machine warns of the user's rules that objected to nothing."""
     assert Guarded.TestCase is Guarded.TestCase
     assert Guarded.TestCase is not Silent.TestCase
     Guarded.TestCase.settings = Silent.TestCase.settings = QUICK
@@ -316,7 +316,7 @@ def test_a_machine_warns_of_a_rule_that_never_fires():
 
 
 def test_a_rule_that_gives_nonsense_is_refused_by_the_machine():
-    """What is no answer of a check is told as it is without the machine."""
+    """If a check returns an invalid value, the error is the same as without the machine."""
 
     class Wrong(PlanMachine):
         policy = DEFAULT.adding(Rule("wrong", lambda _: 7))
@@ -338,7 +338,7 @@ class Levels:
 
 
 def test_what_a_rule_reads_is_taken_from_its_code():
-    """Fields, statuses, texts and numbers, also of what it calls, closes over or has by default."""
+    """The focus has fields, texts and numbers, also those of called functions and closures."""
     inner = "inner"
     levels = Levels()
 

@@ -1,4 +1,4 @@
-"""What a failed check tells of itself, whatever suite it is of."""
+"""What a failed check of any suite adds to its error."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from todoplan.testing.failures import TellsFailures
 
 
 class FaultError(Exception):
-    """Whatever a framework raises."""
+    """Any error of a framework."""
 
 
 class Silent(TellsFailures):
@@ -35,7 +35,7 @@ def failure_of(check):
 
 
 def test_a_suite_without_a_conversation_names_check_and_law():
-    """Long notes of others are cut; what they said in full is kept on the error."""
+    """Long notes of others are clipped; the error's attribute `conversation` has them in full."""
     error = failure_of(Silent().test_it)
     drawn, named = error.__notes__
     assert drawn.endswith("... (3000 characters)")
@@ -45,7 +45,7 @@ def test_a_suite_without_a_conversation_names_check_and_law():
 
 
 def test_the_last_two_exchanges_are_told():
-    """All of them are kept on the error."""
+    """The error's attribute `conversation` has all exchanges."""
     error = failure_of(Talking().test_it)
     told = error.__notes__[-1].splitlines()
     assert told[:-1] == ["the last 2 of 3 exchanges:", "  two:", "    b", "  three:", "    c"]
@@ -54,7 +54,7 @@ def test_the_last_two_exchanges_are_told():
 
 
 def test_what_is_right_says_nothing():
-    """A check that passes returns what it returned."""
+    """A check that passes returns its value and adds nothing."""
 
     class Right(Talking):
         def test_right(self):
@@ -66,12 +66,12 @@ def test_what_is_right_says_nothing():
 
 
 def test_checks_without_a_harness_have_said_nothing():
-    """A check that fails before anything was run."""
+    """A check that fails before any run has no exchanges."""
     assert Checks().exchanges() == []
 
 
 def test_without_a_model_each_turn_is_an_exchange():
-    """A framework that serves tools is sent no requests: its calls and answers are told."""
+    """A framework without a model gets no requests, so its calls and answers are shown."""
     call = Call("TaskList", {}, "c1")
     script = Script(ModelTurn((call, Call("TaskGet", {}, "c2"))), says())
     first, last = Transcript("one", script, [Seen("tool", "none", "c1", is_error=True)]).exchanges()
@@ -86,7 +86,7 @@ def test_without_a_model_each_turn_is_an_exchange():
 
 
 def test_with_a_model_each_request_is_one():
-    """With what the request ended in, unless that is an answer; behind the script it is done."""
+    """An exchange begins with the request's last message, unless that answers a call."""
     script = Script(turn(("TaskList", {})))
     for request in ([Seen("user", "go")], [Seen("tool", "none", "")], []):
         script.reply(request)

@@ -1,4 +1,4 @@
-"""The guide's page about property tests keeps its word: machine and failure are real."""
+"""The guide's page about property tests: its machine runs, and its failure is real."""
 
 import re
 
@@ -27,12 +27,12 @@ RUN = settings(
 
 
 def shown():
-    """Return what the section's code defines."""
+    """Return the names that the section's code defines."""
     return defined("testing", "machine")
 
 
 def forgetful():
-    """Return the section's machine upon a loop that forgets edges."""
+    """Return the section's machine with a loop that forgets edges."""
 
     class Forgetful(shown()["LoopMachine"]):
         def carry_out(self, command):
@@ -45,14 +45,14 @@ def forgetful():
 
 
 def test_the_machine_passes():
-    """A right loop is found right, and the test case is one that pytest collects."""
+    """The machine passes with a right loop, and pytest collects its test case."""
     names = shown()
     run_state_machine_as_test(names["LoopMachine"], settings=RUN)
     assert names["TestLoop"].runTest
 
 
 def test_the_failure_is_the_one_that_is_shown():
-    """The step that is shown fails in the words that are shown."""
+    """The shown step fails with the shown message."""
 
     @given(st.none())
     @settings(max_examples=1, database=None)
@@ -67,7 +67,7 @@ def test_the_failure_is_the_one_that_is_shown():
 
 @pytest.mark.slow
 def test_the_failure_that_is_shown_is_what_is_found():
-    """Hypothesis shrinks to those two tasks and that edge, by whichever command they are made."""
+    """Hypothesis shrinks to the shown tasks and edge, whichever command makes them."""
     failure, text = smallest_failure_of(forgetful, settings(RUN, max_examples=200))
     step, _, told = str(failure).partition("\n")
     assert step.startswith("after CreateTask")
@@ -76,7 +76,7 @@ def test_the_failure_that_is_shown_is_what_is_found():
 
 
 def test_what_is_named_is_there():
-    """The module draws what the section says, and Hypothesis knows plans."""
+    """The strategies that the section names exist, and Hypothesis can draw plans."""
     text = SECTION.rpartition("```")[2]
     assert "`todoplan.testing.strategies` draws" in text
     for name in ("plans", "commands", "policies", "arguments", "conversations", "hostile_texts"):
@@ -90,7 +90,7 @@ def test_what_is_named_is_there():
 
 @pytest.mark.slow
 def test_the_rule_that_is_shown_holds_and_its_gap_is_found():
-    """As it is shown it passes; without the line for new tasks it fails with such a report."""
+    """The shown rule passes; without its line for new tasks it fails with such a report."""
     defined("testing", "rule")["test_urgent_first"]()
     shown_rule = fenced("testing", "code: rule", "python")
     line = "    ids += [task.id for task in change.written() if task.id not in change.before]\n"

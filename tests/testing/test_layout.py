@@ -1,4 +1,4 @@
-"""The rooms of `todoplan.testing`: who may use whom, also for type checkers."""
+"""The rooms of `todoplan.testing`: which may import which, also for type checkers."""
 
 import ast
 
@@ -33,11 +33,11 @@ IMPORTS = {
 
 @pytest.mark.parametrize("name", IMPORTS)
 def test_rooms_import_downwards(name):
-    """A suite knows nothing of the other, strategies nothing of those who draw from them."""
+    """No suite imports the other, and strategies import none of the modules that use them."""
     used = {room(target) for target in IMPORTS[name]} - {room(name)}
     assert used <= ROOMS[room(name)]
 
 
 def test_no_module_imports_for_type_checkers_alone():
-    """Only the package does: so `cycles` of the architecture sees every circle."""
+    """Only the package itself does, so `cycles` of the architecture sees every cycle."""
     assert [m.name for m in OURS if "TYPE_CHECKING" in ast.unparse(m.tree)] == ["testing"]

@@ -48,7 +48,7 @@ SHRUNK = settings(LONG, phases=[Phase.generate, Phase.shrink])
 
 
 class Fault(NamedTuple):
-    """What a loop makes of the plan before, the command and the answer; where and how it shows."""
+    """A faulty loop: how it spoils an answer, commands that show it, and the failure's message."""
 
     spoil: Callable
     script: tuple
@@ -69,23 +69,23 @@ def tampered(spoil):
 
 
 def plan_behind(answer, before):
-    """Return the plan that an answer leaves."""
+    """Return the plan after an answer."""
     return answer.plan if isinstance(answer, Accepted) else before
 
 
 def spoiling(change):
-    """Return a loop that changes the plan that an answer leaves."""
+    """Return a loop that changes the plan after each answer."""
     return lambda before, _, answer: change(plan_behind(answer, before))
 
 
 def rebuilt(plan, changed, **more):
-    """Return a plan with other tasks, else the same."""
+    """Return a plan with other tasks; the rest is the same."""
     kept = {"next_id": plan.next_id, "revision": plan.revision, "approved": plan.approved}
     return plan_of(changed, **(kept | more))
 
 
 def setting(**fields):
-    """Return a loop that forgets what it did with some fields of a task."""
+    """Return a loop that sets some fields of every task."""
     return spoiling(lambda plan: rebuilt(plan, [attrs.evolve(task, **fields) for task in plan]))
 
 
@@ -101,7 +101,7 @@ def in_place(change):
 
 
 def forgets_a_dependent(before, command, answer):
-    """Delete what waited for a deleted task."""
+    """Delete the tasks that waited for a deleted task."""
     plan = plan_behind(answer, before)
     if not isinstance(command, DeleteTask) or isinstance(answer, Rejected):
         return plan
@@ -111,7 +111,7 @@ def forgets_a_dependent(before, command, answer):
 
 
 def takes_all(before, command, answer):
-    """Ask no policy."""
+    """Accept commands that the policy refuses."""
     return decide(before, command, Policy()) if isinstance(answer, Rejected) else answer
 
 
@@ -122,7 +122,7 @@ def adds_an_edge(plan):
 
 
 def takes_over(before, command, answer):
-    """Let anybody change what somebody has claimed."""
+    """Let anybody change a claimed task."""
     held = {task.id: task.claim.fence for task in before if task.claim}
     again = decide(before, command, DEFAULT, fences=held)
     claimed = isinstance(answer, Rejected) and answer.problems[0].code == "claimed"
@@ -130,7 +130,7 @@ def takes_over(before, command, answer):
 
 
 def asks_no_fence(before, command, answer):
-    """Ask for a fence, and not whether it is the current one."""
+    """Require a fencing token, but accept an outdated one."""
     if not isinstance(command, UpdateTask | RenewClaim | ReleaseClaim) or _accepted(answer):
         return answer
     claim = before[command.task_id].claim if command.task_id in before else None
@@ -139,13 +139,13 @@ def asks_no_fence(before, command, answer):
 
 
 def keeps_what_was_found(before, _, answer):
-    """Keep what was found of a task that was begun anew."""
+    """Keep the evidence of a task that was started again."""
     plan, known = plan_behind(answer, before), {task.id: task.evidence for task in before}
     return rebuilt(plan, [task.but(evidence=task.evidence or known.get(task.id)) for task in plan])
 
 
 def approves_another(before, command, answer):
-    """Note the revision before the one that was agreed to."""
+    """Record the approval of the revision before the approved one."""
     plan = plan_behind(answer, before)
     if not isinstance(command, ApprovePlan):
         return plan
@@ -153,7 +153,7 @@ def approves_another(before, command, answer):
 
 
 def refuses_and_does(before, _, answer):
-    """Say no, and do it."""
+    """Refuse a command, but change the plan."""
     reply = Toolbox(LEAN).call(before, "plan", {"write": ["x"]})
     return attrs.evolve(reply, is_error=True) if isinstance(answer, Rejected) else answer
 
@@ -327,7 +327,7 @@ def test_a_fault_is_a_sentence(fault):
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 def test_a_fault_is_found(fault):
-    """Each fault is found by what the machine draws, and shown with the plan before and after."""
+    """The machine draws steps that find each fault, and shows the plan before and after."""
     _, text = failure_of(tampered(fault.spoil), FOUND)
     assert re.search(fault.says, text)
     assert "  before:\n" in text
@@ -335,7 +335,7 @@ def test_a_fault_is_found(fault):
 
 @pytest.mark.slow
 def test_a_failure_can_be_read():
-    """The smallest failure tells every step with the plan before and after, and what should be."""
+    """The smallest failure shows each step with the plan before and after, and the right plan."""
     _, text = smallest_failure_of(lambda: tampered(FAULTS["loses an edge"].spoil), SHRUNK)
     # By which command the tasks are made, and what the first one is, is left to the lot.
     first, second = r"#1 \[\w+\] a\n", r"#2 \[\w+\] a"
@@ -344,7 +344,7 @@ def test_a_failure_can_be_read():
 
 
 def inside(action):
-    """Run something where Hypothesis takes notes."""
+    """Run a function inside a test of Hypothesis, which `note` requires."""
 
     @given(st.none())
     @settings(max_examples=1, database=None)
@@ -355,7 +355,7 @@ def inside(action):
 
 
 def test_an_id_that_comes_back_is_named():
-    """An id of a task that is gone is not given to a new one, whatever the numbers say."""
+    """The id of a deleted task is not given to a new task."""
 
     def again():
         box = PlanMachine()
@@ -453,7 +453,7 @@ def test_the_machine_of_the_docstring_runs():
 
 
 def test_a_broken_call_is_told():
-    """A tool set that takes what is to be refused is caught, and the break is named."""
+    """A tool set that accepts a call to be refused is caught, and the failure names the break."""
 
     class Gullible(ToolMachine):
         breaks = ("unknown_status", "status_word")
@@ -494,7 +494,7 @@ def _half_an_edge(box):
     ],
 )
 def test_what_is_wrong_between_steps_is_caught(spoil, says):
-    """The laws are asked between the steps as well, and once more at the end."""
+    """The laws are checked between the steps, and once more at the end."""
     box = PlanMachine()
     inside(lambda: box.do(CreateTask("a")))
     spoil(box)
@@ -510,7 +510,7 @@ def _ask(box):
 
 
 def test_machines_on_plans_alone_have_no_events():
-    """Where only plans are told there is nothing to replay at the end."""
+    """If the code under test returns only plans, nothing is replayed at the end."""
     box = tampered(spoiling(lambda plan: plan))()
     inside(lambda: box.do(WriteTodos(())))
     assert box.events is None

@@ -1,4 +1,4 @@
-"""The catalogue of broken arguments: every entry is what it says, for every tool set it fits."""
+"""The catalogue of broken arguments: every entry has its expected result, in every tool set."""
 
 import attrs
 import pytest
@@ -37,7 +37,7 @@ id_twice unknown_id self_edge cycle
 
 
 def check(broken, toolset, plan):
-    """Assert that intake and toolbox make of a broken call what the catalogue says."""
+    """Assert that intake and toolbox read a broken call as the catalogue expects."""
     fields = toolset.find(broken.call.name).fields
     found = read(broken.call.arguments, fields)
     reply = Toolbox(toolset, Policy()).call(plan, broken.call.name, broken.call.arguments)
@@ -54,7 +54,7 @@ def check(broken, toolset, plan):
 
 
 def test_breaks_keep_their_names():
-    """Each is known by the name that it has in the catalogue."""
+    """The key of each break is its name."""
     assert list(some.BREAKS) == NAMES.split() == [each.name for each in some.BREAKS.values()]
 
 
@@ -75,19 +75,19 @@ def test_a_break_is_what_it_says(name, data):
 
 @given(st.data(), st.sampled_from(TOOLSETS))
 def test_any_break_can_be_drawn(data, toolset):
-    """Without a name all are drawn from, also where there is no plan."""
+    """If no break is named, all are drawn, also without a plan."""
     check(data.draw(some.broken_arguments(toolset)), toolset, Plan())
 
 
 @given(some.broken_arguments(tasks(), raw=False))
 def test_what_frameworks_parse_is_no_text(broken):
-    """`raw=False` leaves out what only a text can be."""
+    """`raw=False` leaves out breaks of the arguments' text."""
     assert not broken.broken.raw
     assert not isinstance(broken.call.arguments, str)
 
 
 def test_what_does_not_fit_is_an_error():
-    """An unknown name, and a break that no tool can have, are the developer's mistakes."""
+    """An unknown name, and a break that fits no tool, raise a PlanError."""
     with pytest.raises(PlanError, match="no break is called nonsense; there are encoded"):
         some.broken_arguments(TODOS, "nonsense")
     with pytest.raises(PlanError, match="lean has no tool that fits these breaks"):
@@ -100,7 +100,7 @@ def test_what_does_not_fit_is_an_error():
 @given(st.data(), some.plans())
 @settings(max_examples=25)
 def test_arguments_are_well_formed(toolset, data, plan):
-    """What is drawn as well-formed is read without a word, and its ids are the plan's."""
+    """Well-formed arguments are read without repairs, and have ids of the plan."""
     call = data.draw(some.arguments(toolset, plan))
     assert makes_sense(toolset.find(call.name), call.arguments)
     for tool in toolset.tools:
@@ -111,7 +111,7 @@ def test_arguments_are_well_formed(toolset, data, plan):
 
 
 def test_a_tool_that_takes_nothing_has_no_arguments():
-    """Where no arguments make sense nothing is drawn, rather than what makes none."""
+    """For a tool without sensible arguments nothing is drawn."""
     picky = attrs.evolve(TODOS.tools[0], request=lambda _: Problem("never"))
     with pytest.raises(Unsatisfiable):
         find(calls.arguments_of(picky), lambda _: True, settings=FEW)

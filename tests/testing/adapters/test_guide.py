@@ -1,4 +1,4 @@
-"""The guide for writers of adapters keeps its word: what it says may be built on is there."""
+"""The guide `write-an-adapter`: the names that it says may be used exist."""
 
 import ast
 import importlib
@@ -18,7 +18,7 @@ PROMISED = {module: re.findall(r"`(\w+)`", names) for module, names in ROWS}
 
 
 def is_public(module, name):
-    """Say whether a name is in the list of a namespace that shows it."""
+    """Return whether a name is in the `__all__` of a namespace."""
     package = importlib.import_module(module)
     if module == "todoplan.errors":
         return True
@@ -27,7 +27,7 @@ def is_public(module, name):
 
 @pytest.mark.parametrize("module", PROMISED)
 def test_what_may_be_built_on_is_there(module):
-    """Each name stands in the `__all__` of its module, and no public namespace has it already."""
+    """Each name is in the `__all__` of its module, and in no public namespace."""
     assert PROMISED[module]
     assert [n for n in PROMISED[module] if not hasattr(importlib.import_module(module), n)] == []
     public = importlib.import_module("todoplan.dialogue").__all__
@@ -57,7 +57,7 @@ def test_the_examples_build_on_nothing_else(code):
 
 
 def test_what_the_text_names_is_in_the_table():
-    """Whatever the section on edits tells of can be found there."""
+    """The table has every name that the section on edits mentions."""
     section = page(GUIDE).partition("## A person's edits")[2].partition("## What you may")[0]
     named = {each for names in PROMISED.values() for each in names}
     assert {"edited", "Base", "opened", "opened_async"} <= named
@@ -65,7 +65,7 @@ def test_what_the_text_names_is_in_the_table():
 
 
 def test_each_capability_says_what_it_takes():
-    """The table of the guide has a row for each, in their order."""
+    """The table of the guide has a row for each capability, in the same order."""
     table = page(GUIDE).partition("| capability | what host and adapter offer |")[2]
     rows = re.findall(r"^\| `(\w+)` \| (.+) \|$", table.split("\n\n")[0], re.MULTILINE)
     assert [name for name, _ in rows] == [each.name for each in Capability]
@@ -73,7 +73,7 @@ def test_each_capability_says_what_it_takes():
 
 
 def test_finish_reasons_count_as_the_reference_says():
-    """Each that it names is no end, or a refusal; any other is an end that can be sent back."""
+    """The reasons in the table are no final answers, or refusals; others are final answers."""
     rows = page("reference").partition("<!-- table: finish-reasons -->")[2].split("\n")[3:5]
     no_end, refusals = (re.findall(r"`(\w+)`", row) for row in rows)
     assert {"tooluse"} <= {*no_end}

@@ -65,7 +65,7 @@ class Lesser(Whole):
 
 
 def test_a_suite_without_a_host_fails_and_says_what_to_write(pytester):
-    """It is collected, and no check passes: a misspelt name is not taken for a suite left out."""
+    """The suite is collected, and no check passes or is skipped."""
     pytester.makepyfile(MISSPELT)
     done = pytester.runpytest_inprocess(*PLUGIN, "-k", "two_agents or two_sessions")
     done.assert_outcomes(failed=2)
@@ -122,7 +122,7 @@ FAULTS_OF_HOSTS = {
 
 @pytest.mark.parametrize(("act", "said"), FAULTS_OF_HOSTS.values(), ids=FAULTS_OF_HOSTS)
 def test_a_fault_of_the_host_is_said(act, said):
-    """Not as a fault of the adapter, such as a missing reminder."""
+    """The message is about the host, and not about the adapter, such as a missing reminder."""
     with pytest.raises(AssertionError, match=said):
         act()
 
@@ -147,7 +147,7 @@ class Homeless(Whole):
 
 
 def left_out(check, capability):
-    """Say whether a check is skipped for lack of a capability, with any of its parameters."""
+    """Return whether a check is skipped for lack of a capability, with any of its parameters."""
     marks = [mark for mark in getattr(check, "pytestmark", []) if mark.name == "parametrize"]
     for values in [(value,) for value in marks[0].args[1]] if marks else [()]:
         with suppress(LookupError):
@@ -181,7 +181,7 @@ TEXTS = ["DEEP_TEXTS", "TEXT_ARGUMENTS"]
     ],
 )
 def test_a_failure_names_the_capabilities_that_its_check_needs(check, given, host, named):
-    """At its end; nothing where every adapter has to pass."""
+    """The note comes last. Checks that every adapter must pass have none."""
 
     class Suite(Whole):
         drawing = settings(Whole.drawing, derandomize=True, database=None)
@@ -194,7 +194,7 @@ def test_a_failure_names_the_capabilities_that_its_check_needs(check, given, hos
 
 
 class Hanging(Sound):
-    """A framework that hangs over a call with many nines."""
+    """A framework that hangs in a call with many nines."""
 
     awaits = True
 
@@ -249,7 +249,7 @@ def test_a_run_that_hangs_fails_and_says_what_to_take_out(hangs):
 
 
 def test_a_run_that_hangs_over_what_every_adapter_answers_is_no_capability():
-    """Then the adapter is to be mended; and an error is not taken for one that was wanted."""
+    """The message says that no capability excuses it. `Harness.error` raises the error too."""
     harness = Limited().harness()
     long = turn(("TaskCreate", {"subject": "99999"}))
     for run in (harness.run, harness.error):
@@ -259,14 +259,14 @@ def test_a_run_that_hangs_over_what_every_adapter_answers_is_no_capability():
 
 @pytest.mark.parametrize("threads", [True, False])
 def test_one_of_two_sessions_may_hang(threads):
-    """The one that hangs is named, in threads and in tasks."""
+    """The message names the session that hangs, in threads and in tasks."""
     runs = {"ann": [says()], "bo": [turn(("TaskCreate", {"subject": "99999"})), says()]}
     with pytest.raises(HungError, match="session bo, exchange 1"):
         Limited().harness().together(runs, threads=threads)
 
 
 def test_what_blocks_is_not_interrupted_outside_of_the_main_thread():
-    """A signal reaches the main thread alone; what is quick runs there as well."""
+    """Only the main thread receives signals. Quick work runs in other threads as well."""
 
     def work():
         with interrupting(0.01):
@@ -278,7 +278,7 @@ def test_what_blocks_is_not_interrupted_outside_of_the_main_thread():
 
 
 def test_a_signal_handler_of_another_program_is_kept():
-    """A run puts back the one that was there before."""
+    """A run restores the handler that was set before."""
     suite = suite_of(Sound)
     before = signal.signal(signal.SIGALRM, signal.SIG_IGN)
     try:
@@ -289,7 +289,7 @@ def test_a_signal_handler_of_another_program_is_kept():
 
 
 def test_an_error_of_the_frameworks_own_time_limit_is_its_own():
-    """It is raised as it is, and does not count as a run that hangs."""
+    """The framework's TimeoutError is raised unchanged, and the run does not count as hung."""
 
     class Impatient(Sound):
         async def carry_on(self, record, script, events):
@@ -300,7 +300,7 @@ def test_an_error_of_the_frameworks_own_time_limit_is_its_own():
 
 
 def test_a_script_says_its_turns_and_then_that_it_is_done():
-    """Behind the last turn a script answers that it is done; all requests are kept."""
+    """After its last turn a script answers "Done.", and it records all requests."""
     script = Script(turn(("TaskList", {})), says("Yes."))
     assert [script.reply(ASKED).text for _ in range(4)] == ["", "Yes.", "Done.", "Done."]
     assert script.requests == [ASKED] * 4
@@ -316,7 +316,7 @@ def test_a_model_that_is_asked_without_end_fails():
 
 
 def test_a_script_waits_for_nobody_who_is_gone():
-    """A model whose partner is gone goes on, in threads and in tasks."""
+    """A model continues if its partner at the barrier is gone, in threads and in tasks."""
     meet = Barrier(2)
     meet.abort()
     assert Script(says("Yes."), meet=meet).reply(ASKED).text == "Yes."
@@ -361,7 +361,7 @@ SAID = {
 
 @pytest.mark.parametrize(("check", "said"), SAID.values(), ids=SAID)
 def test_assertions_say_what_was_found(check, said):
-    """A failed check names what was found and what was wanted, cut to where they differ."""
+    """A failed check shows what was found and what was wanted, clipped to the difference."""
     with pytest.raises(AssertionError) as caught:
         check()
     assert str(caught.value) == said
@@ -369,7 +369,7 @@ def test_assertions_say_what_was_found(check, said):
 
 
 def test_a_wrong_plan_is_told_by_its_wrong_fields():
-    """Two plans of many tasks that differ in one owner: one line for it."""
+    """If two plans of many tasks differ in one owner, the message has one line for it."""
     done = Whole().harness().run(*[turn(("TaskCreate", {"subject": f"Row {n}"})) for n in range(9)])
 
     def owned_by_ann(task):
@@ -384,7 +384,7 @@ def test_a_wrong_plan_is_told_by_its_wrong_fields():
 
 
 def test_a_clock_stands_still_until_it_is_moved_on():
-    """Two looks at the clock agree; a minute on, it is later, and aware."""
+    """The clock is aware, stands still, and advances by a minute."""
     clock = Clock()
     before = clock()
     assert clock() == before
@@ -394,7 +394,7 @@ def test_a_clock_stands_still_until_it_is_moved_on():
 
 
 def test_calls_are_numbered_and_parted():
-    """Every call has an id of its own; where turns cannot be known there is one call in each."""
+    """Every call has its own id; without `Capability.TURNS` each turn has one call."""
     runs = [(turn(("a", {}), ("b", "{"), text="x"), says()), (turn(("c", {})),)]
     whole = Lesser().harness().numbered(*runs, whole=True)
     assert whole == Whole().harness().numbered(*runs)
@@ -407,7 +407,7 @@ def test_calls_are_numbered_and_parted():
 
 @pytest.mark.parametrize("toolset", TOOLSETS.values(), ids=TOOLSETS)
 def test_a_conversation_is_worth_its_time(toolset):
-    """Each changes the plan in each run, meets an error, and calls every tool but readers."""
+    """Each conversation has an error, calls every writing tool, and each run changes the plan."""
     harness = Whole().harness(toolset)
     done = harness.runs(*conversation(toolset))
     replies = [reply for one in done for reply in one.replies.values()]
@@ -418,7 +418,7 @@ def test_a_conversation_is_worth_its_time(toolset):
 
 
 def test_no_check_hides_another():
-    """The parts of the suite share no name but those of their common base."""
+    """The classes of the suite have no common names except those of their base class."""
     parts = AdapterSuite.__bases__
     common = set(dir(Checks))
     names = [name for part in parts for name in set(vars(part)) - common - {"__firstlineno__"}]
@@ -426,7 +426,7 @@ def test_no_check_hides_another():
 
 
 def test_a_plan_is_compared_without_times():
-    """An adapter with a clock of its own passes all but the check of the times."""
+    """An adapter with a clock of its own fails only the check of the times."""
     timeless = suite_of(lambda _, setup: Sound(attrs.evolve(setup, clock=lambda: LATER)))
     timeless.test_the_plans_are_the_same(TOOLSETS["todos"])
     with pytest.raises(AssertionError, match="the times"):
@@ -434,7 +434,7 @@ def test_a_plan_is_compared_without_times():
 
 
 def test_the_table_says_what_each_adapter_has():
-    """One line an adapter, and what it lacks in words."""
+    """The table has a line for each adapter, and explains the missing capabilities."""
     assert table([Whole, Lesser]).splitlines() == [
         "Whole   25 of 25 capabilities",
         "Lesser  23 of 25 capabilities, not TURNS, CLOCK",
@@ -471,7 +471,7 @@ PLUGIN = ("-p", "todoplan.testing.adapters.report", "-p", "no:cacheprovider")
 
 
 def test_the_report_is_printed(pytester):
-    """With the plugin, a run of a suite ends with the table, and `-rs` says what was left out."""
+    """With the plugin, a run of a suite ends with the table; `-rs` shows what was skipped."""
     pytester.makepyfile(MINE)
     done = pytester.runpytest_inprocess(*PLUGIN, "-rs", "-k", "else or parallel or two_agents")
     done.assert_outcomes(passed=3, skipped=1)
@@ -492,7 +492,7 @@ class TestWrong(AdapterSuite):
 
 @pytest.mark.parametrize("more", [(), ("-vv",)])
 def test_a_failed_check_says_what_was_said_last(pytester, more):
-    """Which check, which law, found and wanted, two exchanges; with `-vv` all of them."""
+    """A failure shows check, law, difference and the last two exchanges; with `-vv` all."""
     pytester.makepyfile(WRONG)
     done = pytester.runpytest_inprocess(*PLUGIN, *more, "-k", "edit_survives_the_next or is_kept")
     done.assert_outcomes(failed=1)
@@ -530,7 +530,7 @@ def test_without_a_suite_nothing_is_reported(pytester):
     ],
 )
 def test_what_can_be_written_as_utf8(arguments, wanted):
-    """A pair of surrogates is a letter once it is read from JSON, half of one is none."""
+    """A pair of surrogates becomes a character when it is read from JSON; half a pair does not."""
     assert is_utf8(arguments) is wanted
 
 
@@ -554,7 +554,7 @@ def offering(change):
 
 
 def arguing(**arguments):
-    """Return a change: some arguments of every tool are others."""
+    """Return a change of some arguments of every tool."""
 
     def change(tools, toolset):
         others = [
@@ -578,7 +578,7 @@ def arguing(**arguments):
     ],
 )
 def test_tools_that_are_others_are_told(change, said):
-    """One left out, one offered twice, none told of, and other words for one."""
+    """A tool is missing, offered twice, without a description, or described otherwise."""
     with pytest.raises(AssertionError, match=said):
         offering(change).test_the_tools_are_those_of_the_tool_set(TOOLSETS["tasks"])
 
@@ -592,7 +592,7 @@ def test_tools_that_are_others_are_told(change, said):
     ],
 )
 def test_arguments_that_are_others_are_told(change, said):
-    """One that is missing, one of another type, and one that the tool set does not have."""
+    """An argument is missing, has another type, or is not in the tool set."""
     with pytest.raises(AssertionError, match=said):
         offering(change).test_the_schemas_are_those_of_the_tool_set(TOOLSETS["tasks"])
 
@@ -600,7 +600,7 @@ def test_arguments_that_are_others_are_told(change, said):
 @pytest.mark.parametrize("strict", [True, False])
 @pytest.mark.parametrize("toolset", TOOLSETS.values(), ids=TOOLSETS)
 def test_a_framework_may_say_more(toolset, strict):
-    """Strictly or not, with titles where there were none; and offer tools of its own beside."""
+    """A framework may add titles to plain and strict schemas, and offer tools of its own."""
 
     def more(_, toolset):
         tools = toolset.definitions(strict=strict)

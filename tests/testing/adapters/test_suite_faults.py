@@ -1,4 +1,4 @@
-"""Every check of the conformance suite catches the adapter that does just that wrongly."""
+"""Every check of the adapter suite catches an adapter with the fault that the check is about."""
 
 from datetime import UTC, datetime
 
@@ -60,7 +60,7 @@ def test_a_sound_adapter_passes():
 
 
 class Bare(Sound):
-    """A framework that serves tools, and can do nothing that a capability stands for."""
+    """A framework that serves tools and has no capability."""
 
     def __init__(self, setup):
         super().__init__(attrs.evolve(setup, verify=None, clock=lambda: LATER))

@@ -26,14 +26,14 @@ pytest_plugins = ["pytester"]
 
 
 class TestMemoryStore(StoreSuite):
-    """Plans in this process's memory: there is no other handle on them."""
+    """Plans in the memory of this process, which have no other handle."""
 
     def store(self):
         return MemoryStore()
 
 
 class TestFileStore(StoreSuite):
-    """Plans in one JSON file, read and written by two."""
+    """Plans in one JSON file, read and written through two handles."""
 
     def store(self):
         return FileStore(f"{mkdtemp(dir=self.folder)}/plans.json")
@@ -47,7 +47,7 @@ async def back(value):
 
 
 class Noting(StoreSuite):
-    """Notes what is closed."""
+    """Records the handles that are closed."""
 
     def __init__(self):
         self.closed = []
@@ -63,7 +63,7 @@ class Noting(StoreSuite):
 
 
 class AsyncNoting(AsyncStoreSuite):
-    """The same, with coroutine functions, and noting the loop."""
+    """The same with coroutine functions. It also records the event loop."""
 
     def __init__(self):
         self.closed, self.loops = [], set()
@@ -108,7 +108,7 @@ def test_a_store_lives_in_one_loop():
 
 @pytest.mark.parametrize("suite", [Noting, AsyncNoting])
 def test_a_store_is_its_own_other_handle(suite):
-    """Whoever does not say how a store is reopened has one handle, which is closed once."""
+    """A suite without `reopened` has one handle, which is closed once."""
 
     class Single(suite):
         reopened = suite.__bases__[0].reopened
@@ -119,7 +119,7 @@ def test_a_store_is_its_own_other_handle(suite):
 
 
 def test_a_store_needs_no_event_loop():
-    """A store that must not be called from within a loop can be proved."""
+    """A store that must not be called inside an event loop can be tested."""
 
     class Alone(Sound):
         def load(self, plan_id):
@@ -133,7 +133,7 @@ def test_a_store_needs_no_event_loop():
 
 
 def test_an_awaited_store_is_sent_to_the_other_suite():
-    """Whoever takes the suite of the other kind is told so."""
+    """The error names the suite to use if a store is tested by the suite of the other kind."""
 
     class Mistaken(Noting):
         def store(self):
@@ -146,7 +146,7 @@ def test_an_awaited_store_is_sent_to_the_other_suite():
 
 
 def test_threads_run_at_once_and_leave_the_profile_as_it_was():
-    """Each of several runs in a thread of its own; a profile that was set is set again."""
+    """Each coroutine runs in its own thread, and the profile function is restored afterwards."""
     before = sys.getprofile()
 
     async def who():
@@ -160,7 +160,7 @@ def test_threads_run_at_once_and_leave_the_profile_as_it_was():
 
 
 def test_threads_take_turns_in_the_store_only(monkeypatch):
-    """A thread gives way where the store is at work: ours or another's, a few hundred times."""
+    """Threads are switched only in the code of stores, ours or not, a few hundred times."""
     switches = []
     monkeypatch.setattr(harness.time, "sleep", switches.append)
     give_way = harness._handing_over()
@@ -179,7 +179,7 @@ def test_threads_take_turns_in_the_store_only(monkeypatch):
 
 
 def test_tasks_run_at_once():
-    """Each of several goes on while the others wait."""
+    """Each coroutine continues while the others wait."""
 
     async def all_of_them():
         ran, meet = [], asyncio.Barrier(3)
@@ -198,7 +198,7 @@ def test_tasks_run_at_once():
 
 @given(appends())
 def test_appends_follow_each_other(made):
-    """Each append begins where the one before it ended, and its entries lead to its plan."""
+    """Each append begins at the end of the previous one, and its entries lead to its plan."""
     plan = Plan()
     for append in made:
         assert append.expected == plan.revision
@@ -208,7 +208,7 @@ def test_appends_follow_each_other(made):
 
 
 def test_adding_makes_an_entry_for_each_group():
-    """A task for each subject, an entry for each group, upon any plan."""
+    """On any plan, `adding` makes an entry for each group and a task for each subject."""
     first = adding(Plan(), ("Dig",), ("Lay", "Fill"))
     assert [entry.revision for entry in first.entries] == [1, 3]
     more = adding(first.plan, ("Plant",), metadata=FrozenDict({"k": 1}))
@@ -244,12 +244,12 @@ TASK = Task("1", "Dig", metadata=FrozenDict({"k": (1, 2)}))
     ],
 )
 def test_the_first_difference_is_told(found, wanted, told):
-    """As deep in the values as can be said, in ASCII, and cut to a readable length."""
+    """The path is as deep as possible, in ASCII, and both values are clipped."""
     assert difference(found, wanted) == told
 
 
 def test_no_check_hides_another():
-    """The parts of the suite share no name but those of their common base, and both have all."""
+    """The classes of checks share only the names of their base class. Both suites have them all."""
     parts = StoreSuite.__bases__
     assert parts == AsyncStoreSuite.__bases__
     common = set(dir(Checks))
@@ -282,7 +282,7 @@ class TestWrong(StoreSuite):
 
 
 def test_pytest_collects_the_subclasses_only(pytester):
-    """The suites themselves are no tests; who has no store is told, and a failure says the law."""
+    """The suites themselves are not collected; a missing store is told; a failure has the law."""
     pytester.makepyfile(MINE)
     done = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-k", "never_written_is_empty")
     done.assert_outcomes(passed=1, failed=2)

@@ -1,4 +1,4 @@
-"""Every check of the store suite catches the store that does just that wrongly."""
+"""Every check of the store suite catches a store with the fault that the check is about."""
 
 from typing import get_args
 
@@ -25,7 +25,7 @@ QUICK = settings(
 
 
 def suite_of(make_store):
-    """Return the suite that asks a store of this kind."""
+    """Return the suite for a store of this kind."""
     base = AsyncStoreSuite if issubclass(make_store, AsyncSound) else StoreSuite
 
     class Suite(base):
@@ -57,7 +57,7 @@ NEVER_SKIPPED = {
 
 @pytest.mark.parametrize(("store", "check"), SOUND)
 def test_a_sound_store_passes(store, check):
-    """No check fails for a store that does everything right, or is skipped for what it can do."""
+    """For a store that does everything right no check fails, and none is skipped needlessly."""
     try:
         getattr(suite_of(store), check)()
     except pytest.skip.Exception:
@@ -65,7 +65,7 @@ def test_a_sound_store_passes(store, check):
 
 
 def test_what_a_store_cannot_do_is_skipped_with_the_reason():
-    """Who wonders why reads what is missing."""
+    """The reason of the skip names what the store lacks."""
     with pytest.raises(pytest.skip.Exception, match="Sound cannot lock plans: it has no hold"):
         suite_of(Sound).test_plans_are_listed()
     with pytest.raises(pytest.skip.Exception, match="no wait_for_change"):
@@ -95,7 +95,7 @@ def test_a_fault_is_caught(store, name):
 
 @pytest.mark.parametrize("kind", get_args(Event), ids=lambda kind: kind.__name__)
 def test_a_store_that_drops_one_kind_of_event_is_caught(kind):
-    """Every kind of event is among what is drawn: the one that a table has no column for, too."""
+    """Every kind of event is drawn, so a store that loses one kind is caught."""
 
     class Drops(Sound):
         def append(self, plan_id, expected, entries, plan):

@@ -1,4 +1,4 @@
-"""What loads what: Hypothesis is asked for by nobody but the tester, and finds our types itself."""
+"""What imports what: only tests import Hypothesis, which finds todoplan's types by itself."""
 
 import importlib.util
 import subprocess
@@ -11,7 +11,7 @@ from todoplan.errors import MissingExtraError
 
 
 def run(code):
-    """Return what a fresh Python prints."""
+    """Run code in a new Python process, and return its output."""
     command = [sys.executable, "-c", f"import sys\n{code}"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return done.stdout.strip()
@@ -43,13 +43,13 @@ print(len(find(st.from_type(Plan), lambda plan: len(plan) > 1)))
     ],
 )
 def test_ours_may_be_imported_before_hypothesis(first):
-    """Whichever is asked for first, the types are known."""
+    """The types are registered whichever of the two is imported first."""
     code = f"{first}\nfrom hypothesis import strategies as st; import todoplan"
     assert run(f"{code}\nprint(st.from_type(todoplan.Plan))").startswith("plans(")
 
 
 def test_hypothesis_alone_stays_light():
-    """The entry point brings the core and its texts; no strategy, tool, codec or framework."""
+    """The entry point imports the core and its texts, but no strategy, tool, codec or framework."""
     loaded = run("import hypothesis; print(*sys.modules)").split()
     ours = {name for name in loaded if name.startswith("todoplan.")}
     known = {"todoplan.errors", "todoplan.lazy", "todoplan.testing", "todoplan.testing.registering"}
@@ -61,7 +61,7 @@ def test_hypothesis_alone_stays_light():
 
 
 def anew():
-    """Return `todoplan.testing` as it is when nothing of it has been asked for."""
+    """Return `todoplan.testing` newly imported, before any of its names is used."""
     spec = importlib.util.spec_from_file_location("todoplan.testing", testing.__file__)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -69,14 +69,14 @@ def anew():
 
 
 def test_without_hypothesis_the_error_says_what_to_install(monkeypatch):
-    """The missing extra is an error that names its pip command."""
+    """Without Hypothesis the import raises an error that names the pip command."""
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'todoplan\[testing\]'"):
         anew()
 
 
 def test_names_come_when_they_are_asked_for():
-    """The package has its names without having loaded them; another name is an error."""
+    """The package lists its names without loading them; another name is an error."""
     fresh = anew()
     assert not {"strategies", "PlanMachine", "ToolMachine"} & vars(fresh).keys()
     assert fresh.strategies is testing.strategies

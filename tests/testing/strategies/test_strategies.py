@@ -1,4 +1,4 @@
-"""What the strategies draw is valid, varied and meant, and what they shrink to is small."""
+"""What the strategies draw is valid and varied, and shrinks to small values."""
 
 import json
 import re
@@ -57,26 +57,26 @@ SMALL = settings(FOUND, phases=[Phase.generate, Phase.shrink])
 
 
 def least(strategy, condition=lambda _: True):
-    """Return what a counterexample shrinks to, the smallest of a few: see `support.failures`."""
+    """Return the smallest of a few shrunk counterexamples, as `support.failures` does."""
     lots = (Random(n) for n in range(3))  # noqa: S311 - no secret
     found = [find(strategy, condition, settings=SMALL, random=lot) for lot in lots]
     return min(found, key=lambda each: len(repr(each)))
 
 
 def one(strategy, condition):
-    """Return what is found first."""
+    """Return the first value found, not shrunk."""
     return find(strategy, condition, settings=FOUND)
 
 
 def edges(plan):
-    """Return the edges by the places of their ends."""
+    """Return the edges as pairs of places in the plan."""
     place = {task.id: n for n, task in enumerate(sorted(plan, key=lambda task: int(task.id)))}
     return {(place[task.id], place[end]) for task in plan for end in task.blocks}
 
 
 @given(st.sampled_from(values.SHAPES), st.integers(0, 5), st.data())
 def test_plans_have_their_size_and_are_whole(shape, size, data):
-    """A plan of any shape is one that `plan_of` takes, and of the size that was asked for."""
+    """A plan of any shape is valid and has the wanted size."""
     plan = data.draw(some.plans(shape=shape, min_size=size, max_size=size))
     assert len(plan) == size
     again = plan_of(plan, next_id=plan.next_id, revision=plan.revision, approved=plan.approved)
@@ -85,7 +85,7 @@ def test_plans_have_their_size_and_are_whole(shape, size, data):
 
 @given(st.integers(0, 6), st.data())
 def test_plans_have_their_shape(size, data):
-    """The edges are those that the shape's name says."""
+    """The edges are those that the shape is defined by."""
     last = size - 1
 
     def drawn(shape):
@@ -102,7 +102,7 @@ def test_plans_have_their_shape(size, data):
 
 @given(st.sampled_from(values.SHAPES), st.data())
 def test_subtasks_are_drawn_where_the_shape_has_them(shape, data):
-    """None but in trees and among any; and nowhere for a test that wants none."""
+    """Only the shapes `tree` and `any` have subtasks, unless `kinds` excludes parents."""
     flat = data.draw(some.plans(shape=shape, kinds={FieldKind.PARENT: st.none()}))
     assert not any(task.parent for task in flat)
     if shape not in {"tree", "any"}:
@@ -147,13 +147,13 @@ SHRINKS = {
 @pytest.mark.slow
 @pytest.mark.parametrize(("strategy", "wanted", "smallest"), SHRINKS.values(), ids=SHRINKS)
 def test_what_is_looked_for_shrinks_to_little(strategy, wanted, smallest):
-    """Nothing is there that need not be."""
+    """A counterexample has nothing that it does not need."""
     assert least(strategy, wanted or (lambda _: True)) in smallest
 
 
 @pytest.mark.slow
 def test_a_waiting_task_shrinks_to_one_or_two():
-    """Where Hypothesis comes to rest, a plain task may be left over."""
+    """Shrinking may leave one plain task too many."""
     *others, last = least(some.plans(), lambda plan: any(plan.waiting()))
     assert last == Task(last.id, "a", waiting=Waiting("ann"))
     assert others in ([], [Task("1", "a")])
@@ -169,7 +169,7 @@ def test_sensible_commands_are_accepted_where_no_rule_holds(plan, data):
 @given(st.data())
 @FOUND
 def test_what_others_have_claimed_is_not_deleted(data):
-    """Of a plan whose only task is claimed no command deletes it, by name or by clearing."""
+    """If a plan's only task is claimed, no command deletes it, by id or by clearing the plan."""
     command = data.draw(some.sensible_commands(CLAIMED))
     assert type(command) not in {commands.DeleteTask, commands.ClearPlan}
     assert isinstance(decide(CLAIMED, command, Policy()), Accepted)
@@ -177,7 +177,7 @@ def test_what_others_have_claimed_is_not_deleted(data):
 
 @given(some.scripts(), some.scripts(policy=PRESETS["default"]), some.scripts(blind=True))
 def test_scripts_follow_the_plan(free, script, blind):
-    """Each command of a script meets the plan that those before it made; a blind one need not."""
+    """Each command of a script fits the plan made by the earlier ones; a blind command need not."""
     plan = Plan()
     for command in free:
         plan = decide(plan, command, Policy()).unwrap()
@@ -223,7 +223,7 @@ MADE = {
 @pytest.mark.slow
 @pytest.mark.parametrize(("strategy", "type_", "fields"), MADE.values(), ids=MADE)
 def test_every_field_is_drawn(strategy, type_, fields):
-    """Whatever field a value has, some draw sets it to something other than its default."""
+    """Each field of a value is sometimes drawn with something other than its default."""
     assert default_fields(strategy, type_, fields) == set()
 
 
@@ -262,7 +262,7 @@ def test_every_field_is_edited(name):
 
 @pytest.mark.slow
 def test_fields_may_be_drawn_otherwise():
-    """A test may say what each kind of field holds, and keeps the rest."""
+    """`kinds` replaces the strategy for one kind of field and keeps the others."""
     at = values.times().filter(bool)
     task = least(some.tasks(st.just("x"), kinds={FieldKind.TIME: at, FieldKind.TEXT: st.just("t")}))
     assert (task.subject, task.description, task.owner) == ("x", "t", None)
@@ -271,7 +271,7 @@ def test_fields_may_be_drawn_otherwise():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_blind_commands_are_of_every_kind(kind):
-    """None is left out."""
+    """Every kind of command is drawn."""
     assert one(some.commands(), lambda command: type(command) is kind)
 
 
@@ -302,7 +302,7 @@ SENSIBLE = {
 @pytest.mark.slow
 @pytest.mark.parametrize("wanted", SENSIBLE.values(), ids=SENSIBLE)
 def test_sensible_commands_are_of_every_kind(wanted):
-    """None is left out, nor any sort of change; a plan is cleared if nobody has a claim."""
+    """Every kind of command and change is drawn; a plan is cleared only if no task is claimed."""
     plan = FREE if wanted is SENSIBLE["ClearPlan"] else CHAIN
     assert find(some.sensible_commands(plan), wanted, settings=LONG)
 
@@ -346,19 +346,19 @@ FOUND_IN = {
 
 @pytest.mark.parametrize(("strategy", "wanted"), FOUND_IN.values(), ids=FOUND_IN)
 def test_what_is_seldom_comes(strategy, wanted):
-    """What a strategy draws seldom, it does draw."""
+    """Rare values of a strategy are drawn, too."""
     assert one(strategy, wanted)
 
 
 @given(some.histories())
 def test_histories_replay(happened):
-    """The events of a life make a plan, one revision each."""
+    """Replaying a history gives a plan, with one revision for each event."""
     assert replay(Plan(), happened).revision == len(happened)
 
 
 @given(some.plans(), some.events())
 def test_any_event_applies_to_any_plan(plan, happened):
-    """`apply` is total: what comes is a plan."""
+    """`apply` accepts every event and returns a plan."""
     assert apply(plan, happened).revision == plan.revision + 1
 
 
@@ -370,7 +370,7 @@ def test_policies_have_all_rules(policy):
 
 @pytest.mark.parametrize("kind", sorted(HOSTILE))
 def test_hostile_texts_are_of_their_kind(kind):
-    """What is drawn holds an attack of the kind that was named; none is blank."""
+    """A drawn text contains an attack of the named kind, and is not blank."""
 
     @given(some.hostile_texts(kind))
     @settings(max_examples=20, database=None)
@@ -382,13 +382,13 @@ def test_hostile_texts_are_of_their_kind(kind):
 
 
 def test_the_calls_of_a_turn_have_ids_of_their_own():
-    """Several at once, each with another id."""
+    """A turn may have several calls, each with its own id."""
     calls = one(some.turns(LEAN), lambda drawn: len(drawn) == 4)
     assert [call.call_id for call in calls] == ["call_1", "call_2", "call_3", "call_4"]
 
 
 def test_an_unknown_kind_of_attack_is_an_error():
-    """It names those that there are."""
+    """The error names the known kinds."""
     with pytest.raises(PlanError, match="no hostile text is called x; there are reminder, ansi"):
         some.hostile_texts("x")
 
@@ -431,6 +431,6 @@ def test_every_registered_type_has_a_strategy():
 
 @given(st.from_type(commands.Command), st.from_type(events.Event))  # pyright: ignore[reportArgumentType]
 def test_unions_are_registered(command, happened):
-    """So it does the unions."""
+    """`st.from_type` knows the unions `Command` and `Event`."""
     assert isinstance(command, commands.Command)
     assert isinstance(happened, events.Event)
