@@ -190,3 +190,17 @@ def test_a_signature_can_be_read():
         > max(LONGEST_SIGNATURE, LONGEST_PARAMETER * len(signature.parameters))
     }
     assert long == {}
+
+
+def test_help_has_words_for_every_public_method():
+    """Also for a method that is made of another one, as those of asynchronous stores are."""
+    without = [
+        f"{namespace}.{name}.{key}"
+        for namespace, names in (PUBLIC | PROVISIONAL).items()
+        for name in names.split()
+        if inspect.isclass(value_of(namespace, name))
+        for key, method in inspect.getmembers(value_of(namespace, name), inspect.isfunction)
+        if key[0] != "_" and method.__module__.startswith("todoplan.")
+        if not inspect.getdoc(method)
+    ]
+    assert without == []

@@ -104,6 +104,10 @@ DropsWhatItDoesNotKnow = reading(
     "bad_arguments_are_read_alike",
     lambda given: {key: given[key] for key in given if key != "colour"},
 )
+LosesBlockers = reading(
+    "two_sessions_are_apart",
+    lambda given: {key: given[key] for key in given if key != "blockedBy"},
+)
 TakesJsonOnly = reading(f"text_that_is_no_json_is_answered {ALIKE}", json.loads, str)
 ClosesBrackets = reading(
     "arguments_that_were_cut_off_change_nothing",

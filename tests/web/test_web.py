@@ -1,9 +1,13 @@
 """What the MCP server and the board share: who may ask, and which bodies no parser may see."""
 
+import asyncio
+
+import httpx
 import pytest
+from starlette.responses import PlainTextResponse
 
 from todoplan.errors import TodoplanError
-from todoplan.web import DEEPEST, Access, is_too_deep
+from todoplan.web import DEEPEST, Access, is_too_deep, listen_at, server_of
 
 MANY = DEEPEST + 1
 
@@ -46,3 +50,19 @@ def test_the_message_names_the_variable_of_its_server():
 def test_the_depth_of_a_body_counts_and_not_the_number_of_its_brackets(body, too_deep):
     """Lists and objects count alike; brackets within a text are text."""
     assert is_too_deep(body) is too_deep
+
+
+def test_no_answer_names_the_software_of_the_server():
+    """Whoever looks for a server with a known fault learns nothing."""
+    listener, url = listen_at("127.0.0.1", 0, "/")
+    server = server_of(PlainTextResponse("here"))
+
+    async def headers():
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        async with httpx.AsyncClient() as client:
+            answer = await client.get(url)
+        server.should_exit = True
+        await serving
+        return answer.headers
+
+    assert set(asyncio.run(headers())) == {"date", "content-length", "content-type"}

@@ -42,6 +42,7 @@ from todoplan import (
     MemoryStore,
     Plan,
     Planner,
+    Policy,
     Rejected,
     Task,
     TodoplanError,
@@ -414,6 +415,14 @@ def test_calls_of_one_turn_share_what_the_session_knew(talk):
     told, _ = talk.go([use("read_todos", {}, "b"), wrote(DIG, call_id="c")])
     assert ["created by ann" in text for text in told] == [True, False]
     assert talk.subjects == ["Dig", "Tell Ann"]
+
+
+@pytest.mark.parametrize("store", [None, MemoryStore()])
+def test_equal_calls_of_one_response_are_carried_out_each(store):
+    """Only a call that a run makes again is the same call, and each has an id of its own."""
+    talk = talking(store=store, toolbox=Toolbox(tasks(), Policy()))
+    talk.go(created("Dig", "Dig"))
+    assert talk.subjects == ["Dig", "Dig"]
 
 
 def test_a_history_without_a_record_has_listed_nothing():

@@ -90,6 +90,7 @@ TASKS_MD = """# Tasks
 ## P3
 """
 FILES = {"checklist": CHECKLIST, "states": STATES, "spec-kit": SPEC_KIT, "tasks.md": TASKS_MD}
+INDENTED = "- [ ] a\n\nProse ends the list.\n\n  - [ ] b\n"
 
 
 def rows(plan):
@@ -153,7 +154,7 @@ def test_tasks_md_has_priorities_fields_and_blockers():
     assert plan["4"].description == "more of it"
 
 
-@pytest.mark.parametrize("text", FILES.values(), ids=FILES)
+@pytest.mark.parametrize("text", [*FILES.values(), INDENTED], ids=[*FILES, "indented"])
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_a_file_without_changes_is_written_as_it_was(text, newline):
     """To the letter."""

@@ -234,6 +234,7 @@ class TestLog:
             log.write_bytes(b"")
         use = (lambda: planner.plan) if look else lambda: planner.apply(CreateTask("x"))
         assert "was deleted or replaced" in refused("deleted", use)
+        assert log.exists() is replaced  # the log that is there now stays
         if not replaced and end == "-wal":
             assert len(SqliteStore(path).load("a")) == 1
             assert len(planner.apply(CreateTask("Lay")).unwrap()) == 2

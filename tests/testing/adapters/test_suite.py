@@ -265,6 +265,15 @@ def test_one_of_two_sessions_may_hang(threads):
         Limited().harness().together(runs, threads=threads)
 
 
+def test_what_blocks_is_left_without_an_error():
+    """Whoever limits a run asks afterwards whether it has ended."""
+    ended = []
+    with interrupting(0.01):
+        time.sleep(60)
+        ended.append(True)
+    assert ended == []
+
+
 def test_what_blocks_is_not_interrupted_outside_of_the_main_thread():
     """Only the main thread receives signals. Quick work runs in other threads as well."""
 

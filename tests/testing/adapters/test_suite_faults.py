@@ -108,6 +108,14 @@ def test_an_adapter_whose_model_has_no_thoughts_passes():
     assert [name for name in CHECKS if fails(suite, name)] == []
 
 
+def test_an_object_in_memory_is_no_saved_data():
+    """It would be there after each restart, so that nothing would be tested: the check says so."""
+    with pytest.raises(AssertionError) as caught:
+        suite_of(faults_of_adapters.RestartsInMemory).test_a_plan_is_resumed()
+    wanted = "a text or bytes: what the framework has saved, or the path of its file"
+    assert str(caught.value) == f"host.saved() returned a dict, wanted {wanted}"
+
+
 def test_every_check_has_its_fault():
     """There is at least one seeded fault for each check."""
     assert sorted({check for _, check in PAIRS.values()}) == CHECKS

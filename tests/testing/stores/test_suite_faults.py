@@ -1,5 +1,6 @@
 """Every check of the store suite catches a store with the fault that the check is about."""
 
+import re
 from typing import get_args
 
 import attrs
@@ -91,6 +92,15 @@ def test_a_fault_is_caught(store, name):
     assert not isinstance(caught.value, AttributeError), "the fault itself is out of date"
     law = " ".join(check.__doc__.split())
     assert f"check: {name}\nlaw: {law}" in caught.value.__notes__
+
+
+def test_a_torn_append_is_told_by_its_revision():
+    """What was read, where that stands, and where a whole append would have ended."""
+    with pytest.raises(AssertionError) as caught:
+        suite_of(faults_of_stores.WritesTheJournalFirst).test_no_reader_sees_half_an_append()
+    found = r"during appends of 3 entries, the replay of entries\('a'\) is at revision \d+"
+    wanted = r"wanted one of the revisions \[0, 3, 6, 9, 12, 15, 18, 21, 24, 27\]"
+    assert re.fullmatch(f"{found}, {wanted}", str(caught.value))
 
 
 @pytest.mark.parametrize("kind", get_args(Event), ids=lambda kind: kind.__name__)
