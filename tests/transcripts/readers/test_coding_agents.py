@@ -153,6 +153,7 @@ def test_the_list_that_old_versions_of_kiro_show_is_believed(tmp_path):
         ({"command": "complete", "completed_indices": [1], "current_id": "no"}, ""),
         ({"command": "lookup"}, ""),
         ({"command": "dance"}, ""),
+        ({"command": "remove", "remove_indices": [0, 1, 2]}, " "),
     ]
     records = []
     for number, (arguments, shown) in enumerate(sent):
@@ -161,10 +162,12 @@ def test_the_list_that_old_versions_of_kiro_show_is_believed(tmp_path):
         text = f"TODO LIST STATE: {json.dumps(state)}\n\n ID: 17"
         records.append(_asked(number, **arguments))
         records.append(_told(number, text if shown else "No todo list exists with the given ID"))
-    path = lines_file(tmp_path, *records)
+    path = lines_file(tmp_path, *records[:-2])
     assert ended(path) == [("Sow", "completed"), ("Mow", "pending"), ("Reap", "pending")]
-    tools = [call.tool for call in calls(path)]
-    assert tools == [*["todo_write"] * 5, "todo_read", "todo_write"]
+    found = calls(lines_file(tmp_path, *records))
+    tools = [call.tool for call in found]
+    assert tools == [*["todo_write"] * 5, "todo_read", *["todo_write"] * 2]
+    assert found[-1].arguments == {"todos": []}
 
 
 def test_kiro_removes_tasks_by_id(tmp_path):

@@ -1108,9 +1108,12 @@ class _KiroList:
         if not refused:
             # The answer shows the list after the call. New versions empty the list once all tasks
             # are done, so completing and removing are also carried out here. Old versions name
-            # tasks by index, never empty the list, and put a few words around it.
-            text = call.answer.text.removeprefix(_KIRO_STATE).partition(_KIRO_ID)[0]
-            self.tasks = _kiro_tasks(mapping(arguments_of(text)).get("tasks")) or self.tasks
+            # tasks by index, keep tasks that are done, and put a few words around the list.
+            text = call.answer.text
+            is_old = text.startswith(_KIRO_STATE)
+            shown = text.removeprefix(_KIRO_STATE).partition(_KIRO_ID)[0]
+            tasks = _kiro_tasks(mapping(arguments_of(shown)).get("tasks"))
+            self.tasks = tasks if tasks or is_old else self.tasks
         todos = _ticked((one.is_done, one.text) for one in self.tasks)
         return attrs.evolve(call, tool="todo_write", arguments=todos)
 
