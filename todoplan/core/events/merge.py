@@ -26,7 +26,8 @@ from todoplan.core.plan.model import EDITABLE, FrozenDict, Task
 from todoplan.core.plan.plan import Draft, Plan, may_block, may_contain, number_of
 
 _Ids = dict[str, str]
-_ONE_ID: tuple[Any, ...] = (TaskId, TaskId | None)
+_ID: Any = TaskId  # pyright does not know `|` of an annotated type
+_ONE_ID: tuple[Any, ...] = (_ID, _ID | None)
 _SEVERAL_IDS: Any = tuple[TaskId, ...]
 
 

@@ -163,10 +163,11 @@ _KEPT = field_values()
 _SOME = st.sets(st.sampled_from(sorted(EDITABLE)), min_size=1, max_size=3)
 _EDITS = _SOME.flatmap(lambda names: st.fixed_dictionaries({n: _KEPT[n] for n in names}))
 _ABOVE = st.none() | ids()
+_ID: Any = TaskId  # pyright does not know `|` of an annotated type
 _BY_TYPE: dict[Any, SearchStrategy[Any]] = {
     Task: st.builds(Task.but, tasks(), parent=_ABOVE),
-    TaskId: ids(),
-    TaskId | None: _ABOVE,
+    _ID: ids(),
+    _ID | None: _ABOVE,
     tuple[TaskId, ...]: few(ids()),
     Status: STATUSES,
     FrozenDict: _EDITS.map(FrozenDict),
