@@ -11,6 +11,7 @@ from support.browser import PATIENCE, Served
 from support.hostile import CORPUS
 
 from todoplan import STRICT, Limits, MemoryStore, Planner, Policy
+from todoplan.board.application import FIELDS
 from todoplan.core import commands
 from todoplan.core.plan.model import Waiting
 from todoplan.core.plan.questions import ready
@@ -112,6 +113,16 @@ def test_a_change_shows_at_once_whoever_makes_it(pages, plan, served):
     expect(page.locator(".graph .box")).to_have_count(3)
     expect(page.locator(".graph .arrow")).to_have_count(2)
     assert {asked.url.startswith(served.url) for asked in page.asked} == {True}
+
+
+@pytest.mark.usefixtures("plan")
+def test_a_field_without_a_row_in_the_script_has_its_name_as_label(pages, monkeypatch):
+    """The server names it with its control; it is in the last section."""
+    monkeypatch.setitem(FIELDS, "place_of_work", "date")
+    page = pages()
+    card(page, "Dig").click()
+    field = page.locator(".fields.More").get_by_label("Place of work", exact=True)
+    expect(field).to_have_attribute("type", "date")
 
 
 def test_a_person_acts_and_the_journal_says_who(pages, plan):

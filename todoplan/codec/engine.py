@@ -706,7 +706,8 @@ def to_unicode(document: Any, limit: int) -> str:
     if not isinstance(document, str | bytes):
         msg = f"{shown(document)} is no document; give its text or its bytes"
         raise CodecError(msg, problem="not_text")
-    size = _size(document)
+    is_narrow = isinstance(document, bytes) or document.isascii()
+    size = len(document if is_narrow else document.encode("utf-8", "surrogatepass"))
     if size > limit:
         msg = f"the document has {size} bytes, the limit is {limit}; raise it with limit={size}"
         raise CodecError(msg, problem="too_large", size=size, limit=limit)
@@ -717,12 +718,6 @@ def to_unicode(document: Any, limit: int) -> str:
     except UnicodeDecodeError as error:
         msg = f"the document is not UTF-8: {error.reason} at byte {error.start} of {size}"
         raise CodecError(msg, problem="not_utf8", position=error.start) from None
-
-
-def _size(document: str | bytes) -> int:
-    if isinstance(document, bytes) or document.isascii():
-        return len(document)
-    return len(document.encode("utf-8", "surrogatepass"))
 
 
 def parse(text: str, line: int | None = None) -> Any:
@@ -746,7 +741,16 @@ def parse(text: str, line: int | None = None) -> Any:
             return json.loads(_JOINED.sub(r"\1\2", json.dumps(value, ensure_ascii=False)))
         return value  # noqa: TRY300 - beside the other result
     except json.JSONDecodeError as error:
-        raise _not_json(error, line) from None
+        # A document that ends too soon, as after a crash, gets an error of its own.
+        if error.msg.startswith("Unterminated") or _CUT.fullmatch(text[error.pos :].rstrip()):
+            end = len(text)
+            msg = (
+                f"the document is truncated: it ends after {end} characters{_of(line)}, unfinished"
+            )
+            raise CodecError(msg, problem="truncated", position=end, line=line) from None
+        at = line or error.lineno
+        msg = f"the document is not JSON: {error.msg} at line {at}, column {error.colno}"
+        raise CodecError(msg, problem="not_json", position=error.pos, line=at) from None
     # Python 3.11 stops at about 1,000 levels, 3.14 reads 100,000. Metadata have a lower limit,
     # `DEPTH`.
     except RecursionError:
@@ -755,18 +759,6 @@ def parse(text: str, line: int | None = None) -> Any:
     except ValueError as error:
         msg = f"the document is JSON that cannot be read: {error}{_of(line)}"
         raise CodecError(msg, problem="not_json", line=line) from None
-
-
-def _not_json(error: json.JSONDecodeError, line: int | None) -> CodecError:
-    where = f"line {line or error.lineno}, column {error.colno}"
-    rest = error.doc[error.pos :].rstrip()
-    # A document that ends too soon, as after a crash, gets an error of its own.
-    if error.msg.startswith("Unterminated") or _CUT.fullmatch(rest):
-        end = len(error.doc)
-        msg = f"the document is truncated: it ends after {end} characters{_of(line)}, unfinished"
-        return CodecError(msg, problem="truncated", position=end, line=line)
-    msg = f"the document is not JSON: {error.msg} at {where}"
-    return CodecError(msg, problem="not_json", position=error.pos, line=line or error.lineno)
 
 
 def _of(line: int | None) -> str:
