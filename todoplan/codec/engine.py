@@ -706,8 +706,11 @@ def to_unicode(document: Any, limit: int) -> str:
     if not isinstance(document, str | bytes):
         msg = f"{shown(document)} is no document; give its text or its bytes"
         raise CodecError(msg, problem="not_text")
-    is_narrow = isinstance(document, bytes) or document.isascii()
-    size = len(document if is_narrow else document.encode("utf-8", "surrogatepass"))
+    size = (
+        len(document)
+        if isinstance(document, bytes) or document.isascii()
+        else len(document.encode("utf-8", "surrogatepass"))
+    )
     if size > limit:
         msg = f"the document has {size} bytes, the limit is {limit}; raise it with limit={size}"
         raise CodecError(msg, problem="too_large", size=size, limit=limit)
