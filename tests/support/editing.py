@@ -21,7 +21,7 @@ class Editing:
         raise NotImplementedError
 
     def test_the_journal_says_who_did_what_and_when(self):
-        """Calls, edits and seeds, with cause and actor; replayed, they are the plan."""
+        """The journal has calls, edits and seeds, with cause and actor; its replay is the plan."""
         session = self.begin(Toolbox(TASKS))
         session.seed(TWO, actor="cron")
         session.create("c")
@@ -38,7 +38,7 @@ class Editing:
         assert tuple(folded) == tuple(session.plan())
 
     def test_an_edit_is_judged_by_the_sessions_policy_unless_another_is_given(self):
-        """What the model may not do, the application does only if it says so."""
+        """An edit is judged by the policy of the session, unless the application names another."""
         session = self.begin(Toolbox(TASKS, STRICT))
         assert isinstance(session.edit(CreateTask("a")), Rejected)
         assert not len(session.plan())
@@ -47,7 +47,7 @@ class Editing:
         assert (len(session.plan()), session.plan().next_id) == (0, 2)
 
     def test_the_last_change_is_taken_back_whoever_made_it(self):
-        """Also what was done before the plan was saved, and a plan that was set."""
+        """Undo also takes back a seeded plan, and changes made before the session was saved."""
         session = self.begin(Toolbox(TASKS))
         assert isinstance(session.undo(), Rejected)
         session.create("a")

@@ -53,14 +53,14 @@ class Situations:
         return _Restarted(talk) if "restarted" in request.param else talk
 
     def test_the_first_list_drops_nothing(self, talk, toolset):
-        """Who has never seen the plan has listed nothing of it. It is told once what stays."""
+        """A new session has listed nothing, so its first list drops nothing; one reply says so."""
         talk.edit(commands.CreateTask("Tell Ann"), "ann")
         texts = [talk.turn(listing(toolset, "Fix", "Release"))[0] for _ in range(3)]
         assert sorted(subjects(talk)) == ["Fix", "Release", "Tell Ann"]
         assert ["kept: #1 Tell Ann (to remove" in text for text in texts] == [True, False, False]
 
     def test_a_plan_that_a_program_seeded_is_not_listed(self, talk, toolset):
-        """A model that was never asked has not written it."""
+        """A list does not drop a task that a program has seeded and the model has not listed."""
         talk.seed(plan_of([Task("1", "Tell Ann"), Task("2", "Fix")]))
         talk.turn(listing(toolset, "Fix"))
         talk.turn(*dropping(toolset, 2), listing(toolset, "Release"))
@@ -68,7 +68,7 @@ class Situations:
 
     def test_what_a_reminder_told_of_stays(self, talk, toolset):
         """
-        It informs, and is no list of the session's own; nor is news in an answer, which is told
+        A task that a reminder or a reply has reported does not count as listed. A reply reports it
         once.
         """
         talk.turn(listing(toolset, "Fix", "Release"))
@@ -80,7 +80,7 @@ class Situations:
         assert "<todoplan-reminder>" not in talk.tail()
 
     def test_old_words_of_a_reworded_task_still_mean_it(self, talk, toolset):
-        """They neither make a second task nor take the new words back, however often they come."""
+        """Lists with the old text neither create a second task nor change the text back."""
         talk.turn(listing(toolset, "Fix", "Release"))
         talk.edit(commands.UpdateTask("1", subject="Fix on main"), "ann")
         for first in ("Fix", "Fix", "Fix", "Fix on main", "Fix on main"):
@@ -90,7 +90,7 @@ class Situations:
 
     @pytest.mark.parametrize("status", ["cancelled", "completed"])
     def test_a_task_that_a_person_closed_stays_closed(self, talk, toolset, status):
-        """The model's old line says nothing of it."""
+        """The model's unchanged line does not reopen a task that a person has closed."""
         talk.turn(listing(toolset, "Fix", "Release"))
         talk.edit(commands.UpdateTask("2", status=status), "ann")
         for _ in range(3):
@@ -98,7 +98,7 @@ class Situations:
             assert talk.plan().get("2").status == status
 
     def test_a_task_that_a_person_deleted_does_not_come_back(self, talk, toolset):
-        """Once a list has left it out, the same words mean a new task."""
+        """The old line does not restore it. After a list without it, its text is a new task."""
         talk.turn(listing(toolset, "Fix", "Release"))
         talk.edit(commands.DeleteTask("2"), "ann")
         for lines in (("Fix", "Release"), ("Fix", "Release"), ("Fix",)):
@@ -108,7 +108,7 @@ class Situations:
         assert [(task.id, task.subject) for task in talk.plan()] == [("1", "Fix"), ("3", "Release")]
 
     def test_a_line_that_is_unchanged_changes_nothing(self, talk, toolset):
-        """Whatever others did to its task, and how often it comes."""
+        """A line like that of the last list changes nothing, whatever others did to its task."""
         talk.turn(listing(toolset, "Fix", "Release"))
         talk.edit(commands.UpdateTask("2", owner="bo", description="by hand"), "bo")
         before = talk.plan()
@@ -117,7 +117,7 @@ class Situations:
             assert talk.plan() == before
 
     def test_its_own_task_goes_with_the_list_that_leaves_it_out(self, talk, toolset):
-        """Also beside what others do."""
+        """A list without a task of its session drops it, also while others change the plan."""
         talk.turn(listing(toolset, "Fix", "Release", "Rest"))
         talk.edit(commands.CreateTask("Tell Ann"), "ann")
         talk.turn(*dropping(toolset, 3), listing(toolset, "Fix", "Release"))
@@ -126,7 +126,8 @@ class Situations:
 
     def test_somebody_elses_task_is_dropped_by_name(self, talk, toolset):
         """
-        As the answer says; a line of one's own makes it listed, so that leaving it out drops it.
+        A task of somebody else is dropped by name, as the reply says. Or the model lists it first,
+        and a later list without it drops it.
         """
         talk.turn(listing(toolset, "Fix"))
         talk.edit(commands.CreateTask("Tell Ann"), "ann")
@@ -141,7 +142,7 @@ class Situations:
         assert [task.subject for task in open_tasks(talk.plan())] == ["Fix"]
 
     def test_an_agent_alone_is_told_nothing(self, talk, toolset):
-        """Its replies and its record are those of one that keeps no such thing."""
+        """If nobody else changes the plan, replies report nothing, and the record has no list."""
         texts = [
             text
             for lines, ids in (("ab", ()), ("abc", ()), ("ac", [2]), ("c", [1]))
@@ -152,7 +153,7 @@ class Situations:
 
     @pytest.mark.parametrize("is_restarted", [False, True])
     def test_two_conversations_on_one_plan_leave_each_other_alone(self, toolset, is_restarted):
-        """Each list is its own alone, whichever of them has which name."""
+        """A list of one conversation drops no task of the other."""
         store = MemoryStore()
         both = [
             self.begin(toolbox=Toolbox(toolset), settings=TOLD, store=store, **STORED)
@@ -168,7 +169,7 @@ class Situations:
         assert sorted(subjects(both[0])) == ["c", "z"]
 
     def test_a_claim_is_its_sessions_also_in_another_process(self):
-        """The record keeps the fencing token; another session has none, whatever its name."""
+        """The session's record has the fencing token; another session has none."""
         given = {"toolbox": Toolbox(lean(team=True)), "settings": TOLD, "store": MemoryStore()}
         talk, other = (self.begin(**given, **STORED) for _ in range(2))
         talk.turn(("plan", {"write": ["Fix"]}))
@@ -178,7 +179,7 @@ class Situations:
         assert "#1 completed" in talk.turn(("plan", {"done": [1]}))[0]
 
     def test_a_journal_that_was_cut_drops_nothing(self, toolset, tmp_path):
-        """A process that goes on from its record no longer knows what others did meanwhile."""
+        """If the journal no longer has what others did, a list still drops none of their tasks."""
         store = SqliteStore(tmp_path / "plans.db")
         talk = self.begin(toolbox=Toolbox(toolset), settings=TOLD, store=store, **STORED)
         talk.turn(listing(toolset, "Fix", "Release"))
@@ -193,7 +194,7 @@ class Situations:
 
 
 class _Restarted:
-    """A conversation that goes on in another process at every turn."""
+    """A conversation that continues in another process at every turn."""
 
     def __init__(self, talk):
         self._talk = talk

@@ -72,7 +72,7 @@ class SmallAdapter:
         return result(self.adapter.plan_of_state(place))
 
     def test_the_plan_is_in_its_place(self):
-        """With its journal; a new place has an empty plan."""
+        """The place has the plan and its journal; a new place has an empty plan."""
         planning, place = self.begin()
         assert (self.plan(place), result(self.adapter.history_of(place))) == (Plan(), ())
         self.run(planning, place, calls(write=["Dig"]), says("ok"))
@@ -80,14 +80,14 @@ class SmallAdapter:
         assert [entry.cause for entry in result(self.adapter.history_of(place))] == ["plan"]
 
     def test_a_damaged_plan_is_an_error(self):
-        """And never an empty plan."""
+        """Reading a damaged plan raises a CodecError and never returns an empty plan."""
         _, place = self.begin()
         self.spoil(place)
         with pytest.raises(CodecError):
             self.plan(place)
 
     def test_undo_takes_back_change_after_change_and_seeding_begins_anew(self):
-        """As far as the journal goes, which names who did it."""
+        """Each undo takes back one change. The journal says who undid and who seeded."""
         planning, place = self.begin()
         self.run(planning, place, calls(write=["Dig"]), calls(add=["Sow"]), says("ok"))
         found = []
@@ -101,7 +101,7 @@ class SmallAdapter:
         assert actors == [None, None, "ann", "ann", "bo"]
 
     def test_a_store_keeps_the_plan_and_is_edited_at_any_time(self):
-        """Under the name that is given; the place has the session's record alone."""
+        """The plan is in the store under the given id, not in the place; edits in a run stay."""
         store = MemoryStore()
         planning, place = self.begin(store=store, plan_id="garden")
 
@@ -117,7 +117,7 @@ class SmallAdapter:
             self.plan(place)
 
     def test_a_run_that_failed_is_over(self):
-        """Its plan may be edited."""
+        """After a run that failed, the plan can be edited."""
         planning, place = self.begin()
 
         def fails():
@@ -131,6 +131,6 @@ class SmallAdapter:
 
     @pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
     def test_arguments_of_the_wrong_type_are_refused(self, wrong):
-        """At once, and with what is wanted."""
+        """Each function raises a PlanError for an argument of the wrong type."""
         with pytest.raises(PlanError):
             result(wrong(self.adapter, *self.begin()))

@@ -1,9 +1,10 @@
 """
-Each rule a second time: what it says of a naive decision, and examples that break it or do not.
+The rules of a policy in the naive model, and examples that break a rule or do not.
 
-Like the model the rules here, each `(decision, limits) -> is it broken`, are written from the
-design. A rule looks at what came of a command more often than at the command: a batch may break by
-its sum what none of its parts breaks. The examples, `FIRES` and `QUIET`, are put to both.
+A rule is a function of a decision and the limits, which returns whether the rule is broken. Like
+the model, the rules are written from the design. Most look at the result of a command, because a
+batch may break a rule that none of its parts breaks. The examples, `FIRES` and `QUIET`, are checked
+by these rules and by the real ones.
 """
 
 import json
@@ -36,16 +37,16 @@ _Broken = Callable[[NaiveDecision, Limits], bool]
 
 
 def problems(decision: NaiveDecision, severities: Mapping[str, str], limits: Limits) -> set[str]:
-    """Return what is wrong: structural faults, or else the names of the rules broken at `error`."""
+    """Return structural faults, or if there are none, the rules at `error` that are broken."""
     faults = {code for code, times in decision.faults.items() if times}
     strict = {name for name, level in severities.items() if level == "error"}
-    # No rule is asked about what is no plan.
+    # An invalid plan is not checked by rules.
     return faults or {name for name in strict if NAIVE_RULES[name](decision, limits)}
 
 
 def _changes(decision: NaiveDecision) -> Iterator[tuple[dict[str, Any] | None, dict[str, Any]]]:
     """
-    Yield each task that was created, edited or brought back, before (if it was there) and after.
+    Yield each task that was created, edited or restored: before, or `None`, and after.
     """
     restored = any(isinstance(part, RestorePlan) for part in decision.commands)
     for task_id in decision.after.ids() if restored else decision.written:
@@ -219,9 +220,7 @@ def _depth(decision: NaiveDecision, limits: Limits) -> bool:
 
 
 def _put_elsewhere(decision: NaiveDecision, restored: list[str]) -> set[str]:
-    """
-    Return the tasks that lie in another one than before, by what was done to them or brought back.
-    """
+    """Return the tasks that have another parent than before, also the restored ones."""
     before, after = decision.before, decision.after
     here = [i for i in [*decision.placed, *restored] if after.get(i) and after[i]["parent"]]
     return {i for i in here if (before.get(i) or {}).get("parent") != after[i]["parent"]}
