@@ -19,7 +19,7 @@ import typer
 
 from todoplan.cli.documents import FORMS, page_names
 from todoplan.cli.exits import exit_code_of
-from todoplan.cli.plans import ACTOR, PLAN, STORE, Fields, Place
+from todoplan.cli.plans import ACTOR, PLAN, STORE, TYPED, Fields, Place
 from todoplan.cli.plugin import HOSTS
 from todoplan.codec.foreign.markdown import FORMS as MARKDOWN_FORMS
 from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Priority, Status, TaskField
@@ -419,20 +419,13 @@ OPTIONS: dict[str, Any] = {
 }
 """The options by parameter name. A key such as `start.tasks` is for the function `start` only."""
 
-_METAVARS = {
-    FieldKind.TEXT: "TEXT",
-    FieldKind.TEXT_OR_NONE: "TEXT",
-    FieldKind.NUMBER: "NUMBER",
-    FieldKind.DATE: "DATE",
-}
-
 
 def option_of_field(field: TaskField) -> Any:
     """Return the option for a field of a task that `OPTIONS` does not have."""
     words = field.name.replace("_", " ").capitalize()
     clears = '; "" for none' if field.kind in {FieldKind.TEXT_OR_NONE, FieldKind.DATE} else ""
     parser = _due if field.kind is FieldKind.DATE else None
-    spec = f"--{field.name.replace('_', '-')} {_METAVARS[field.kind]}"
+    spec = f"--{field.name.replace('_', '-')} {TYPED[field.kind][1]}"
     return _option(spec, f"{words}{clears}.", parser=parser)
 
 

@@ -413,15 +413,15 @@ _QUESTION = 200
 _TYPED = {"blocked_by": "--after", "add_blocked_by": "--after", "remove_blocked_by": "--after"}
 
 
-_TYPES: dict[FieldKind, Any] = {
-    FieldKind.TEXT: str | None,
-    FieldKind.TEXT_OR_NONE: str | None,
-    FieldKind.PRIORITY: str | None,
-    FieldKind.NUMBER: float | None,
-    FieldKind.DATE: date | None,
-    FieldKind.PARENT: str | None,
+TYPED: dict[FieldKind, tuple[Any, str]] = {
+    FieldKind.TEXT: (str | None, "TEXT"),
+    FieldKind.TEXT_OR_NONE: (str | None, "TEXT"),
+    FieldKind.PRIORITY: (str | None, "PRIORITY"),
+    FieldKind.NUMBER: (float | None, "NUMBER"),
+    FieldKind.DATE: (date | None, "DATE"),
+    FieldKind.PARENT: (str | None, "ID"),
 }
-"""For each kind of value that a person types, the type of an option."""
+"""For each kind of value that a person types: the type of an option, and the name of its value."""
 
 _OF_COMMANDS = attrs.fields_dict(CreateTask).keys() & attrs.fields_dict(UpdateTask).keys()
 # In the order of the help: first these, then the others in the order of a task's fields.
@@ -430,9 +430,9 @@ _FIRST = ("description", "active_form", "priority", "owner", "estimate", "due", 
 
 @attrs.frozen(
     these={
-        name: attrs.field(default=None, type=_TYPES[TASK_FIELDS[name].kind])
+        name: attrs.field(default=None, type=TYPED[TASK_FIELDS[name].kind][0])
         for name in dict.fromkeys((*_FIRST, *TASK_FIELDS))
-        if TASK_FIELDS[name].kind in _TYPES and name in _OF_COMMANDS - {"subject"}
+        if TASK_FIELDS[name].kind in TYPED and name in _OF_COMMANDS - {"subject"}
     }
 )
 class Fields:

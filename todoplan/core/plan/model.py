@@ -1,10 +1,10 @@
 """
 The entries of a plan: `Todo`, a line that a model writes, and `Task`, an entry that the plan keeps.
 
-A task's fields are declared here and nowhere else. Code that handles tasks field by field (events,
-codecs, views, schemas, test strategies) iterates over `TASK_FIELDS`, so that no new field can be
-forgotten. Once, a separate list of fields lacked a new field: the field was lost on saving, and no
-test noticed.
+The fields of a task are declared here. `CreateTask` and `UpdateTask` name those that commands set.
+Code that handles tasks field by field (events, codecs, views, schemas, test strategies) iterates
+over `TASK_FIELDS`, so that no new field can be forgotten. Once, a separate list of fields lacked a
+new field: the field was lost on saving, and no test noticed.
 """
 
 from __future__ import annotations
@@ -644,8 +644,8 @@ class TaskField:
 
     An `editable` field can be set by a `TaskEdited` event. The other fields either have events of
     their own (status, parent, edges) or follow from these (times). A field `is_progress` if it
-    changes while a plan is carried out, or holds data of programs; the other fields are what a
-    person approves. If a command can set the field, models may set it too if it is `for_models`.
+    changes while a plan is carried out, or contains data of programs; the other fields are what a
+    person approves. Of the fields that commands can set, models may set those `for_models`.
     """
 
     name: str

@@ -111,8 +111,8 @@ def within_reach(plan: Plan, claimed: Collection[str] = ()) -> tuple[Task, ...]:
 
     Three kinds of tasks are left out: tasks that wait for something outside the plan, tasks that
     can only start after a task that is left out, and tasks whose open subtasks are all left out.
-    `claimed` are the ids of tasks that others work on. The agent for which the result is cannot
-    work on these tasks, so they are treated like waiting tasks.
+    `claimed` are the ids of tasks that others work on. The asking agent cannot work on these, so
+    they are treated like waiting tasks.
     """
     following, _ = graph.ways(plan)
     ahead = [*plan.waiting(), *filter(None, map(plan.get, claimed))]
