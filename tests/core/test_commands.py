@@ -11,6 +11,7 @@ from support import strategies as some
 
 from todoplan.core import commands
 from todoplan.core.commands import UNSET
+from todoplan.core.events import types as events
 from todoplan.core.plan.model import (
     EDITABLE,
     LEVELS,
@@ -32,6 +33,12 @@ def test_commands_are_values(command):
     twin = pickle.loads(pickle.dumps(command))  # noqa: S301 - our own bytes
     assert twin == command
     assert type(twin) is type(command)
+
+
+def test_every_command_and_every_event_is_public():
+    """A member of the union that `__all__` leaves out would be missing in the namespace."""
+    assert {kind.__name__ for kind in get_args(commands.Command)} <= {*commands.__all__}
+    assert {kind.__name__ for kind in get_args(events.Event)} <= {*events.__all__}
 
 
 def test_unset_is_neither_none_nor_a_copy():

@@ -1,6 +1,7 @@
 import pickle
 import re
 
+import attrs
 from support.docs import page
 
 from todoplan.core.plan.model import TASK_FIELDS, FieldKind
@@ -32,10 +33,12 @@ def test_every_text_of_a_task_is_bounded():
 
 
 def test_what_a_number_sets_is_a_limit():
-    """A rule that takes a number names a field of `Limits`."""
-    named = {rule.limit for rule in RULES.values()} - {""}
-    assert named == {"items", "metadata", "edges", "history", "depth"}
-    assert named <= set(Limits.__match_args__)
+    """It is the one with the rule's own name; of the limits of texts, none is the main one."""
+    fields = attrs.fields_dict(Limits)
+    named = {name: rule.limit for name, rule in RULES.items() if rule.limit}
+    assert named == {name: name.removeprefix("max_") for name in named}
+    assert all(fields[limit].metadata["rule"] == name for name, limit in named.items())
+    assert {field.metadata["rule"] for field in fields.values()} == {*named, "max_text"}
 
 
 def test_limits_are_a_value_and_show_what_differs():
