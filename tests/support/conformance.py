@@ -3,6 +3,9 @@
 import asyncio
 import json
 from inspect import isawaitable
+from tempfile import mkdtemp
+
+import pytest
 
 from todoplan.testing.adapters.host import in_thread
 
@@ -24,6 +27,17 @@ def as_text(arguments):
 def events_of(entries):
     """Return the events of journal entries, in order."""
     return [event for entry in entries for event in entry.events]
+
+
+class InFolders:
+    """A suite whose hosts keep plans in folders: `new_folder` makes one for each host."""
+
+    @pytest.fixture(autouse=True)
+    def _folder(self, tmp_path):
+        self.folder = tmp_path
+
+    def new_folder(self):
+        return mkdtemp(dir=self.folder)
 
 
 class PlanningHost:

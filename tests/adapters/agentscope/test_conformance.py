@@ -1,9 +1,7 @@
 """AgentScope's agent, with its state saved and loaded, passes the conformance suite."""
 
 import json
-from tempfile import mkdtemp
 
-import pytest
 from agentscope.agent import Agent
 from agentscope.credential import CredentialBase
 from agentscope.formatter import OpenAIChatFormatter
@@ -19,7 +17,7 @@ from agentscope.model import ChatModelBase, ChatResponse
 from agentscope.state import AgentState
 from agentscope.tool import Toolkit
 from hypothesis import settings
-from support.conformance import as_text, events_of
+from support.conformance import InFolders, as_text, events_of
 
 from todoplan import FileStore
 from todoplan.adapters.agentscope import (
@@ -174,13 +172,9 @@ class TestAgentScope(AdapterSuite):
         return AgentScope(setup)
 
 
-class TestAgentScopeStored(TestAgentScope):
+class TestAgentScopeStored(InFolders, TestAgentScope):
     reads_as = TestAgentScope
     drawing = settings(max_examples=3, deadline=None)
 
-    @pytest.fixture(autouse=True)
-    def _folder(self, tmp_path):
-        self.folder = tmp_path
-
     def host(self, setup):
-        return Stored(setup, mkdtemp(dir=self.folder))
+        return Stored(setup, self.new_folder())

@@ -1,10 +1,8 @@
 """LangChain's agent, on LangGraph's graph and checkpointer, passes the conformance suite."""
 
 import pickle
-from tempfile import mkdtemp
 from typing import Any
 
-import pytest
 from hypothesis import settings
 from langchain.agents import create_agent
 from langchain_core.language_models import BaseChatModel
@@ -12,6 +10,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
+from support.conformance import InFolders, events_of
 
 from todoplan import FileStore
 from todoplan.adapters.langgraph import PlanMiddleware, edit_plan, plan_of_state, seed_plan
@@ -117,7 +116,7 @@ class LangGraph:
         returned = [value for mode, value in streamed if mode == "values"][-1]
         state = self.graph.get_state(self._config(session)).values
         entries = sorted((one["todoplan"] for one in told), key=lambda one: one["revision"])
-        events = [event for entry in entries for event in entry_from_data(_entry(entry)).events]
+        events = events_of(entry_from_data(_entry(entry)) for entry in entries)
         return Ran(list(map(seen, state["messages"])), events, self._returned(returned))
 
     def _returned(self, values):
@@ -192,26 +191,22 @@ class TestLangGraphAsync(AdapterSuite):
         return AsyncLangGraph(setup)
 
 
-class Folder:
-    """A folder for each host: plans are in files there."""
+class InFiles(InFolders):
+    """Plans are in files, in a folder for each host."""
 
     kind = AsyncStored
     capabilities = HANDED_ON - {Capability.RETURNS}  # the store has it
 
-    @pytest.fixture(autouse=True)
-    def _folder(self, tmp_path):
-        self.folder = tmp_path
-
     def host(self, setup):
-        return self.kind(setup, mkdtemp(dir=self.folder))
+        return self.kind(setup, self.new_folder())
 
 
-class TestLangGraphStored(Folder, AdapterSuite):
+class TestLangGraphStored(InFiles, AdapterSuite):
     reads_as = TestLangGraph
     drawing = settings(max_examples=3, deadline=None)
 
 
-class TestLangGraphStoredInThreads(Folder, Turns, Others):
+class TestLangGraphStoredInThreads(InFiles, Turns, Others):
     """What may differ where the calls of a turn run in threads."""
 
     kind = Stored

@@ -1,9 +1,7 @@
 """Pydantic AI's agent passes the conformance suite."""
 
 import json
-from tempfile import mkdtemp
 
-import pytest
 from pydantic_ai import Agent, AgentRunResultEvent
 from pydantic_ai.messages import (
     ModelMessagesTypeAdapter,
@@ -15,7 +13,7 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 from pydantic_ai.models.function import DeltaToolCall, FunctionModel
-from support.conformance import as_text, events_of
+from support.conformance import InFolders, as_text, events_of
 
 from todoplan import FileStore, Planner
 from todoplan.adapters.pydantic_ai import Planning, edit_plan, plan_of_state, seed_plan
@@ -161,16 +159,12 @@ class TestPydanticAI(AdapterSuite):
         return PydanticAI(setup)
 
 
-class TestPydanticAIStored(AdapterSuite):
+class TestPydanticAIStored(InFolders, AdapterSuite):
     reads_as = TestPydanticAI
     capabilities = ALL - {Capability.RETURNS}  # the store has it
 
-    @pytest.fixture(autouse=True)
-    def _folder(self, tmp_path):
-        self.folder = tmp_path
-
     def host(self, setup):
-        return Stored(setup, mkdtemp(dir=self.folder))
+        return Stored(setup, self.new_folder())
 
 
 class TestPydanticAIStreamed(AdapterSuite):

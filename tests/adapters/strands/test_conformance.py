@@ -1,14 +1,12 @@
 """Strands Agents passes the conformance suite."""
 
-from tempfile import mkdtemp
-
-import pytest
+from support.conformance import InFolders
 from support.conformance_strands import Strands
 
 from todoplan.testing.adapters import ALL, AdapterSuite, Capability
 
 
-class TestStrands(AdapterSuite):
+class TestStrands(InFolders, AdapterSuite):
     # Strands parses the arguments of a call itself, and keeps its sessions as JSON in UTF-8. The
     # host makes an agent anew for each run, so that one that works is not the one that is edited.
     capabilities = ALL - {
@@ -20,9 +18,5 @@ class TestStrands(AdapterSuite):
         Capability.RETURNS,
     }
 
-    @pytest.fixture(autouse=True)
-    def _folder(self, tmp_path):
-        self.folder = tmp_path
-
     def host(self, setup):
-        return Strands(setup, mkdtemp(dir=self.folder))
+        return Strands(setup, self.new_folder())
