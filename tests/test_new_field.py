@@ -35,13 +35,28 @@ EDITS = {
 }
 
 
-def test_the_row_in_contributing_names_these_files():
-    """Before its first full stop it has what must be touched; after it, what may be."""
+def rows():
+    """Return the rows of CONTRIBUTING's table of what is touched, by what is added."""
     text = (ROOT / ".github" / "CONTRIBUTING.md").read_text("utf-8")
-    (row,) = (line for line in text.splitlines() if line.startswith("| a field of a task |"))
+    table = text.partition("| you add | you touch |\n| --- | --- |\n")[2].partition("\n\n")[0]
+    return dict(row.strip("| ").split(" | ", 1) for row in table.splitlines())
+
+
+@pytest.mark.parametrize("added", rows())
+def test_what_a_row_names_is_there(added):
+    """The files, and the names in them: "`Task` in `core/plan/model.py`"."""
+    path = r"`([a-z_]+/[a-z_/.]+)`"
+    for file in re.findall(path, rows()[added]):
+        assert any((base / file).exists() for base in (PACKAGE, ROOT)), file
+    for name, file in re.findall(rf"`(\w+)`,? (?:in|of) {path}", rows()[added]):
+        (found,) = (base / file for base in (PACKAGE, ROOT) if (base / file).exists())
+        assert re.search(rf"\b{name}\b", found.read_text("utf-8")), (name, file)
+
+
+def test_the_row_of_a_field_names_these_files():
+    """Before its first full stop it has what must be touched; after it, what may be."""
+    row = rows()["a field of a task"]
     assert set(re.findall(r"`([\w/]+\.\w+)`", row.partition(". ")[0])) == set(EDITS)
-    for file in re.findall(r"`([\w/]+\.\w+)`", row):
-        assert (PACKAGE / file).is_file(), file
 
 
 def copy(folder, out):
