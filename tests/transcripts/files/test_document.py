@@ -66,6 +66,12 @@ def test_messages_are_numbered_and_a_list_within_the_list_is_opened(tmp_path):
     assert isinstance(found[-1], BadLine)
 
 
+def test_numbers_can_be_written_as_json_again(tmp_path):
+    """Ijson makes decimals of numbers with a fraction unless it is told not to."""
+    (record,) = _read(document_file(tmp_path, {"messages": [{"a": 1, "b": 1.5, "c": 1e300}]}))
+    assert json.loads(json.dumps(record.value)) == {"a": 1, "b": 1.5, "c": 1e300}
+
+
 @pytest.mark.parametrize(
     ("rest", "reason"),
     [
