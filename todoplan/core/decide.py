@@ -705,8 +705,19 @@ def create(
         transaction.emit(_created(made))
     # Edges come last, so that an item can refer to a later one of the same command.
     for index, (item, task) in enumerate(zip(items, tasks, strict=True)):
-        if item.blocks or item.blocked_by:
-            _link_new(transaction, item, task.id, ids, "" if single else f"tasks[{index}].")
+        if not (item.blocks or item.blocked_by):
+            continue
+        for name, ends in (("blocked_by", item.blocked_by), ("blocks", item.blocks)):
+            path = name if single else f"tasks[{index}].{name}"
+            for end in dict.fromkeys(ends):
+                other = ids.get(end) if end.startswith("#") else end
+                if other is None:
+                    legal = f"#0 to #{len(ids) - 1}"
+                    transaction.refuse("unknown_reference", seen=end, legal=legal, path=path)
+                elif name == "blocks":
+                    transaction.link(task.id, other, path)
+                else:
+                    transaction.link(other, task.id, path)
 
 
 def _parent(transaction: Transaction, named: str, ids: Mapping[str, str], path: str) -> str | None:
@@ -718,26 +729,6 @@ def _parent(transaction: Transaction, named: str, ids: Mapping[str, str], path: 
         legal = f"#0 to #{len(ids) - 1}, or the id of a task" if ids else "the id of a task"
         transaction.refuse("unknown_reference", seen=named, legal=legal, path=path)
     return ids.get(named)
-
-
-def _link_new(
-    transaction: Transaction,
-    item: commands.CreateTask,
-    task_id: str,
-    ids: Mapping[str, str],
-    where: str,
-) -> None:
-    for name, ends in (("blocked_by", item.blocked_by), ("blocks", item.blocks)):
-        path = where + name
-        for end in dict.fromkeys(ends):
-            other = ids.get(end) if end.startswith("#") else end
-            if other is None:
-                legal = f"#0 to #{len(ids) - 1}"
-                transaction.refuse("unknown_reference", seen=end, legal=legal, path=path)
-            elif name == "blocks":
-                transaction.link(task_id, other, path)
-            else:
-                transaction.link(other, task_id, path)
 
 
 def _set_times(made: Any, at: datetime) -> None:
@@ -767,8 +758,23 @@ def update(transaction: Transaction, command: commands.UpdateTask) -> None:
     if command.fence is not None and under(transaction, task, command.fence) is None:
         return
     # Most commands set only a status; one comparison detects this.
-    if _beside_status(command) != _NOTHING:
-        edit(transaction, task, _changes(transaction, task, command))
+    given = _beside_status(command)
+    if given != _NOTHING:
+        if command.subject is not UNSET and not command.subject.strip():
+            transaction.refuse("empty_text", task_id, path="subject")
+        changes = {
+            name: value
+            for name, value in zip(_SETTABLE, given, strict=False)
+            if value is not UNSET and value != getattr(task, name)
+        }
+        if command.metadata:
+            # `None` in the command deletes its key; a `None` already in the task's metadata stays.
+            merged = {**task.metadata, **_frozen(transaction, command.metadata, "metadata")}
+            gone = {key for key, value in command.metadata.items() if value is None}
+            kept = FrozenDict({key: value for key, value in merged.items() if key not in gone})
+            if kept != task.metadata:
+                changes["metadata"] = kept
+        edit(transaction, task, changes)
         # Edges are removed first, so that one command can reverse an edge.
         for end in command.remove_blocks:
             transaction.unlink(task_id, end, "remove_blocks")
@@ -784,23 +790,6 @@ def update(transaction: Transaction, command: commands.UpdateTask) -> None:
         move(transaction, task, command.status)
     if command.waiting is not UNSET:
         wait(transaction, task_id, command.waiting)
-
-
-def _changes(transaction: Transaction, task: Task, command: commands.UpdateTask) -> dict[str, Any]:
-    if command.subject is not UNSET and not command.subject.strip():
-        transaction.refuse("empty_text", task.id, path="subject")
-    given = zip(_SETTABLE, _beside_status(command), strict=False)
-    changes = {
-        name: value for name, value in given if value is not UNSET and value != getattr(task, name)
-    }
-    if command.metadata:
-        # `None` in the command deletes its key; a `None` already in the task's metadata stays.
-        merged = {**task.metadata, **_frozen(transaction, command.metadata, "metadata")}
-        gone = {key for key, value in command.metadata.items() if value is None}
-        kept = FrozenDict({key: value for key, value in merged.items() if key not in gone})
-        if kept != task.metadata:
-            changes["metadata"] = kept
-    return changes
 
 
 def delete(transaction: Transaction, command: commands.DeleteTask) -> None:

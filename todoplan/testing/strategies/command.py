@@ -162,13 +162,14 @@ def commands() -> SearchStrategy[Command]:
 _KEPT = field_values()
 _SOME = st.sets(st.sampled_from(sorted(EDITABLE)), min_size=1, max_size=3)
 _EDITS = _SOME.flatmap(lambda names: st.fixed_dictionaries({n: _KEPT[n] for n in names}))
-_ABOVE = st.none() | ids()
+_IDS = ids(6)  # as many as drawn plans have tasks: most events then fit such a plan
+_ABOVE = st.none() | _IDS
 _ID: Any = TaskId  # pyright does not know `|` of an annotated type
 _BY_TYPE: dict[Any, SearchStrategy[Any]] = {
     Task: st.builds(Task.but, tasks(), parent=_ABOVE),
-    _ID: ids(),
+    _ID: _IDS,
     _ID | None: _ABOVE,
-    tuple[TaskId, ...]: few(ids()),
+    tuple[TaskId, ...]: few(_IDS),
     Status: STATUSES,
     FrozenDict: _EDITS.map(FrozenDict),
     Claim: values.CLAIMS,
