@@ -56,6 +56,7 @@ def test_plans_and_tasks_are_completed_from_the_store(stored):
     assert completed(f"todoplan list --store {stored} --plan g") == ["garden"]
     line = f"todoplan done --store {stored} --plan garden 1"
     assert completed(line) == ["1", "10", "11"]
+    assert completed(line.replace(" 1", " #1")) == ["#1", "#10", "#11"]
     assert completed("todoplan done --plan house ", TODOPLAN_STORE=stored) == ["1"]
 
 

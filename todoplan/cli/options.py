@@ -59,12 +59,13 @@ def _known_tasks(context: typer.Context, incomplete: str) -> list[tuple[str, str
     """
     Return the task ids that begin with `incomplete`, each with its subject, for completion.
 
-    The list is empty if the plan cannot be read.
+    They have a "#" if `incomplete` has one. The list is empty if the plan cannot be read.
     """
+    mark = "#" if incomplete.startswith("#") else ""
     with suppress(TodoplanError):
         _, plan = Place(context.params.get("store"), context.params.get("plan_id")).loaded()
         return [
-            (task.id, clip(one_line(task.subject), _HINT))
+            (f"{mark}{task.id}", clip(one_line(task.subject), _HINT))
             for task in plan
             if task.id.startswith(incomplete.removeprefix("#"))
         ]
