@@ -537,6 +537,17 @@ def test_a_store_that_was_put_back_undoes_nothing(tmp_path):
     assert sorted(subjects(session)) == ["Dig", "Lay"]
 
 
+def test_what_stays_is_told_once_also_if_the_store_was_put_back(tmp_path):
+    """The session knows it, whatever became of the plan."""
+    stores = [FileStore(tmp_path / f"{name}.json") for name in "ab"]
+    for store in stores:
+        write(on(store), "Dig", "Lay")
+    session = on(stores[0])
+    stays = "not on your list, kept: #1 Dig, #2 Lay"
+    assert stays in write(session, "Mow")
+    assert stays not in write(on(stores[1], saved(session)), "Mow")
+
+
 def test_the_record_of_an_agent_alone_stays_small():
     """Whatever the size of its plan, and however long it lives."""
     lengths = []

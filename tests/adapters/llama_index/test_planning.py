@@ -22,7 +22,6 @@ from support.small_adapters import OFF, SmallAdapter, calls, subjects
 from todoplan import LEAN, TASKS, Toolbox
 from todoplan.adapters import llama_index
 from todoplan.adapters.llama_index import (
-    KEY,
     Planning,
     PlanningAgent,
     _answer,
@@ -85,7 +84,7 @@ class TestLlamaIndex(SmallAdapter):
         run(agent_of(planning), place, *turns, meanwhile=meanwhile)
 
     def spoil(self, place):
-        asyncio.run(place.store.set(KEY, "{"))
+        asyncio.run(place.store.set("todoplan", "{"))  # the key in contexts that were saved
 
 
 def test_a_store_needs_a_name():

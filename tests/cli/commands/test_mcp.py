@@ -176,7 +176,7 @@ def test_rules_that_a_tool_set_cannot_keep_are_off_and_told(screen, complaints):
     box = mcp_command._toolbox(Served(toolset="lean", judge=Judge("strict")), screen)
     assert box.policy == strict_for(LEAN)
     off = ", ".join(unmet_rules(LEAN, STRICT))
-    assert f"lean cannot keep {off}: off here" in complaints(screen)
+    assert complaints(screen) == f"todoplan: lean cannot keep {off}: off here\n"
     assert (
         mcp_command._toolbox(Served(toolset="tasks", judge=Judge("strict")), screen).policy
         == STRICT

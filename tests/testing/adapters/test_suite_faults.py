@@ -95,16 +95,27 @@ def test_an_adapter_that_declares_nothing_passes():
     assert [name for name in CHECKS if fails(suite, name)] == []
 
 
-def test_an_adapter_whose_model_has_no_thoughts_passes():
-    """No check sends thoughts, which would be answers without a text there."""
+class Thoughtless(Sound):
+    """A framework whose model has no thoughts."""
 
-    class Thoughtless(Sound):
-        async def carry_on(self, record, script, events):
-            assert not any(turn.thoughts for turn in script.turns)
-            await super().carry_on(record, script, events)
+    async def carry_on(self, record, script, events):
+        assert not any(turn.thoughts for turn in script.turns)
+        await super().carry_on(record, script, events)
 
-    suite = suite_of(Thoughtless)
-    type(suite).capabilities = ALL - {Capability.THOUGHTS}
+
+class Forgetful(Sound):
+    """A framework that saves nothing."""
+
+    saved = resume = None
+
+
+@pytest.mark.parametrize(
+    ("host", "lacking"), [(Thoughtless, Capability.THOUGHTS), (Forgetful, Capability.RESUME)]
+)
+def test_an_adapter_passes_that_lacks_what_it_does_not_declare(host, lacking):
+    """Also where it declares all else, so that no check is skipped for another reason."""
+    suite = suite_of(host)
+    type(suite).capabilities = ALL - {lacking}
     assert [name for name in CHECKS if fails(suite, name)] == []
 
 

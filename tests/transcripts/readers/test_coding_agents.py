@@ -91,6 +91,14 @@ def test_a_trajectory_names_a_call_once(tmp_path):
     assert calls(lines_file(tmp_path, _step(1, use)))[0].arguments == TODOS
 
 
+def test_a_list_in_the_text_of_a_step_is_read(tmp_path):
+    """Roo writes it there if its model has no tool calls."""
+    said = "<update_todo_list><todos>[x] Sow</todos></update_todo_list>"
+    path = lines_file(tmp_path, _step(1, message=said))
+    (call,) = calls(path)
+    assert (call.tool, call.arguments) == ("update_todo_list", {"todos": "[x] Sow"})
+
+
 def test_the_lists_of_subagents_are_plans_of_their_own(tmp_path):
     """Their steps stand beside the steps, or between them with a mark; tasks are shared."""
     use, task = ("c1", "TodoWrite", TODOS), ("c2", "TaskCreate", {"subject": "Sow"})

@@ -230,6 +230,15 @@ def test_answers_of_pydantic_ai_tell_refusals(tmp_path, records, answer):
         assert answers(path) == [answer]
 
 
+def test_a_tool_of_the_provider_is_answered_within_its_response(tmp_path):
+    """Such as one behind the provider's own MCP client."""
+    kinds = "builtin-tool-call", "builtin-tool-return"
+    parts = ({**part, "part_kind": kind} for part, kind in zip((CALL, RETURN), kinds, strict=True))
+    path = lines_file(tmp_path, response(*parts))
+    assert [call.arguments for call in calls(path)] == [TODOS]
+    assert answers(path) == ["ok"]
+
+
 def test_parts_of_a_response_are_one_turn(tmp_path):
     """Also under the provider's id; structured answers are data; a summary is met."""
     second = {**CALL, "tool_call_id": "c2"}
