@@ -294,8 +294,8 @@ def path(tmp_path, monkeypatch):
     return "host.sock"
 
 
-def test_a_hook_is_answered_at_the_socket(path):
-    """A line of JSON for a line of JSON; nonsense is closed without an answer."""
+def test_a_hook_is_answered_at_the_socket(path, caplog):
+    """A line of JSON for a line of JSON; nonsense is closed without an answer or an error."""
     plans = sessions()
     known = json.dumps({"hook_event_name": "Show"}).encode()
     broken = (b"{", b"[]", b'{"no": 1}', b'{"hook_event_name": "Stop"}', b"")
@@ -307,6 +307,7 @@ def test_a_hook_is_answered_at_the_socket(path):
     first, *rest = asyncio.run(talk())
     assert json.loads(first) == {"text": "no tasks"}
     assert rest == [b""] * len(broken)
+    assert caplog.text == ""
     assert not Path(path).exists()
 
 

@@ -256,9 +256,11 @@ async def answering(sessions: HostSessions, path: str) -> AsyncIterator[None]:
         # A hook must never break a conversation. If a request cannot be answered, the connection is
         # closed without an error, and `todoplan hook` writes to its log.
         with suppress(TodoplanError, LookupError, TypeError, ValueError, OSError):
-            answer = await sessions.answer(json.loads(await reader.readline()))
-            writer.write(json.dumps(answer).encode() + b"\n")
-            await writer.drain()
+            hook_input = json.loads(await reader.readline())
+            if isinstance(hook_input, dict):
+                answer = await sessions.answer(hook_input)
+                writer.write(json.dumps(answer).encode() + b"\n")
+                await writer.drain()
         writer.close()
 
     with suppress(OSError):
