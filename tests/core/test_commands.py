@@ -160,6 +160,7 @@ REFUSED = [
     (lambda: commands.ClaimTask(" "), "the owner of a claim has no name"),
     (lambda: commands.ClaimTask("bot", lease=0), "a lease has 0 seconds; give a number above 0"),
     (lambda: commands.ClaimTask("bot", lease=None), "a lease has None seconds"),
+    (lambda: commands.ClaimTask("bot", give_to=" "), "^the actor to give a task to has no name"),
     (lambda: commands.ClaimTask("bot", attempts=0), "give a whole number from 1 on"),
     (lambda: commands.RenewClaim("1", 1, lease=1e300), "at most 1,000,000,000"),
     (lambda: commands.DeleteTask("1", "keep"),

@@ -479,6 +479,16 @@ def test_a_list_and_another_plan_in_the_store_are_not_mixed(give_up, caplog):
     assert not caplog.records
 
 
+def test_a_session_that_gave_its_list_up_has_listed_nothing():
+    """What another session has put into the store is kept, and told."""
+    store, state = MemoryStore(), AgentState(session_id="1")
+    reply(stored(None, write("a", "b"), write("b"), "ok", state=state))
+    state.tasks_context.tasks.clear()
+    seed_plan(stored(store), plan_of([Task("1", "Tell Ann"), Task("2", "Lay")]))
+    reply(stored(store, write("c"), "ok", state=state))
+    assert subjects(store) == ["c", "Tell Ann", "Lay"]
+
+
 def test_a_cleared_list_begins_a_plan_of_its_own_where_the_store_has_none():
     """Its ids go on: none is used twice in the life of a plan."""
     store, state = MemoryStore(), AgentState(session_id="1")

@@ -117,6 +117,15 @@ def test_a_lost_claim_is_told_and_refused(planner):
     assert plans.plan["1"].claim.owner == "thief"
 
 
+def test_a_report_that_comes_too_late_says_why_it_was_refused(planner):
+    """In the words of the problem."""
+    plans = planner(*TWO)
+    held = plans.claim("bot")
+    taken_over(plans)
+    with pytest.raises(StoreError, match=r"lost its claim .* its report was refused: .*thief"):
+        held.complete()
+
+
 def test_a_claim_without_a_heartbeat_is_lost_when_its_lease_has_run_out(planner, monkeypatch):
     """By the clock of its process; an accepted renewal ends this, and a closed task is not lost."""
     now = 1000.0

@@ -393,6 +393,12 @@ def test_an_unknown_kind_of_attack_is_an_error():
         some.hostile_texts("x")
 
 
+@given(some.conversations(max_turns=0, ended=False))
+def test_a_conversation_may_have_no_turns_yet(talked):
+    """Then nobody but the user, and the application, has spoken."""
+    assert talked[-1].role == "user"
+
+
 @given(some.conversations(LEAN, ended=True), some.conversations(ended=False))
 def test_conversations_could_have_been(ended, open_):
     """Every call is answered in order, and an ended one ends with a final answer."""
