@@ -9,7 +9,7 @@ from support import faults_of_adapters
 from support.conformance_sound import Sound
 from support.faults import faults_in, pairs_of
 
-from todoplan.testing.adapters import ALL, AdapterSuite, Capability
+from todoplan.testing.adapters import AdapterSuite
 from todoplan.testing.adapters.host import is_utf8
 
 LATER = datetime(2030, 1, 1, tzinfo=UTC)
@@ -92,30 +92,6 @@ def test_an_adapter_that_declares_nothing_passes():
     """No check asks for a capability that is not declared: it passes, or is skipped."""
     suite = suite_of(Bare)
     type(suite).capabilities = frozenset()
-    assert [name for name in CHECKS if fails(suite, name)] == []
-
-
-class Thoughtless(Sound):
-    """A framework whose model has no thoughts."""
-
-    async def carry_on(self, record, script, events):
-        assert not any(turn.thoughts for turn in script.turns)
-        await super().carry_on(record, script, events)
-
-
-class Forgetful(Sound):
-    """A framework that saves nothing."""
-
-    saved = resume = None
-
-
-@pytest.mark.parametrize(
-    ("host", "lacking"), [(Thoughtless, Capability.THOUGHTS), (Forgetful, Capability.RESUME)]
-)
-def test_an_adapter_passes_that_lacks_what_it_does_not_declare(host, lacking):
-    """Also where it declares all else, so that no check is skipped for another reason."""
-    suite = suite_of(host)
-    type(suite).capabilities = ALL - {lacking}
     assert [name for name in CHECKS if fails(suite, name)] == []
 
 
