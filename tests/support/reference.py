@@ -73,8 +73,8 @@ def objections():
     rows = []
     for name, rule in RULES.items():
         told = " ".join((inspect.getdoc(rule.check) or "").split())
-        assert told.startswith("Object to "), f"the docstring of _{name}: Object to ..."
-        rows.append([code(name), plain(told.removeprefix("Object to ").rstrip("."))])
+        assert told.startswith("Report "), f"the docstring of _{name}: Report ..."
+        rows.append([code(name), plain(told.removeprefix("Report ").rstrip("."))])
     return table(["rule", "it objects to"], rows)
 
 

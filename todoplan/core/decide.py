@@ -419,8 +419,8 @@ def still_to_come(waiting: Waiting | None, at: datetime | None) -> Waiting | Non
     """
     Return `None` if the wait ends at or before this time; otherwise return the wait.
 
-    An expired wait is not set: the next command would end the wait, and writing the same list once
-    more would set it again (see law 8).
+    A wait that is over is not set. The next command would end it, and then writing the same list
+    once more would set it again, although the same list must change nothing the second time.
     """
     over = waiting is not None and at is not None and waiting.until and waiting.until <= at
     return None if over else waiting
@@ -445,7 +445,7 @@ def wait(transaction: Transaction, task_id: str, waiting: Waiting | None) -> Non
 
 
 def reorder(transaction: Transaction, order: list[str]) -> None:
-    """Put all tasks into this order, as far as the tree allows. Emit no event without a change."""
+    """Put all tasks into this order, as far as the tree allows. Without a change, emit no event."""
     draft = transaction.draft
     now = [task.id for task in draft]
     if order == now:
@@ -502,7 +502,7 @@ def _claimable(transaction: Transaction, command: commands.ClaimTask) -> list[Ta
     """
     Return the tasks that match the command: those with expired claims, then ready tasks.
 
-    The last task is the first ready one that has attempts left.
+    Of the ready tasks, those up to the first one that has attempts left are returned.
     """
     draft, at = transaction.draft, transaction.at
     lost = [task for task in draft.active() if task.claim and not task.claim.is_live(at)]
@@ -1345,7 +1345,7 @@ def _edge_problems(
 
 def _lead_onwards(edges: set[tuple[str, str]], tasks: tuple[Task, ...]) -> bool:
     """
-    Return True if no walk is needed to see that these mirrored edges are valid.
+    Return True if these mirrored edges are seen to be valid without a walk through the graph.
 
     This is so if each edge occurs once and leads from a task to a later one.
     """

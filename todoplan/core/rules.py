@@ -186,7 +186,7 @@ class Limits:
 
     @cached_property
     def texts(self) -> dict[str, int]:
-        """The maximum length of each text field of a task. A new field gets the limit `text`."""
+        """The maximum length of each text field of a task; it is `text` for most fields."""
         return {name: getattr(self, name, self.text) for name in TEXTS}
 
     @cached_property
@@ -467,7 +467,7 @@ def trigger_of(event: Event) -> Trigger:
 
 
 def moves(to: Iterable[Status] = Status, *, of: Iterable[Status] = Status) -> set[Trigger]:
-    """Return the triggers of all changes from the statuses `of` to the statuses `to`."""
+    """Return the triggers for all changes of a status in `of` to a status in `to`."""
     return {(old, new) for old in of for new in to if old is not new}
 
 
@@ -484,11 +484,11 @@ def _rule(
     opt_in: bool = False,
 ) -> Callable[[Check], Check]:
     """
-    Return a decorator that adds a check to `RULES`.
+    Return a decorator that makes a rule of a check and adds it to `RULES`.
 
-    The rule has the check's name without outer underscores. The check's docstring, "Object to ...",
-    is the rule's row in the guide to rules. The check itself stays in this module unchanged, so
-    that a policy can be pickled.
+    The parameters are the fields of the `Rule`. Its name is the name of the check without outer
+    underscores, and its row in the guide to rules is the docstring of the check, "Report ...". The
+    decorator returns the check unchanged: to be pickled, it must be found under its own name.
     """
     declared = tuple((presets or {}).items())
 
@@ -531,7 +531,7 @@ _JUMPED: set[Trigger] = {
     presets={"default": "warn", "claude": "error"},
 )
 def _single_in_progress(change: Change) -> Iterable[Problem]:
-    """Object to a second task in progress that nobody has claimed."""
+    """Report a second task in progress that nobody has claimed."""
     # A plan with at most one task in progress cannot break the rule.
     if change.after.counts.in_progress <= 1:
         return ()
@@ -555,7 +555,7 @@ def _counted(plan: Plan, written: Collection[str] | None) -> list[Task]:
 
 @_rule()
 def _some_in_progress(change: Change) -> Iterable[Problem]:
-    """Object to a list or batch after which tasks are open, but none is in progress."""
+    """Report a list or batch after which tasks are open, but none is in progress."""
     if not isinstance(change.command, WriteTodos | Batch):
         return ()  # with single-task commands, the next call may start a task
     before, after = change.before.counts, change.after.counts
@@ -566,7 +566,7 @@ def _some_in_progress(change: Change) -> Iterable[Problem]:
 
 @_rule()
 def _first_in_progress(change: Change) -> Iterable[Problem]:
-    """Object to a new list without a task in progress."""
+    """Report a new list without a task in progress."""
     after = change.after.counts
     listed = any(change.writes()) or isinstance(change.command, CreateTasks)
     if not listed or change.before.counts.open or after.in_progress or not after.open:
@@ -582,7 +582,7 @@ def _first_in_progress(change: Change) -> Iterable[Problem]:
     presets={"default": "warn"},
 )
 def _completed_is_final(change: Change) -> Iterator[Problem]:
-    """Object to a completed task reopened, reworded or removed."""
+    """Report a completed task reopened, reworded or removed."""
     changed: dict[str, dict[str, None]] = {}  # the ids of the tasks, by what was done to them
     for move in change.moves():
         if move.old is Status.COMPLETED:
@@ -601,7 +601,7 @@ def _completed_is_final(change: Change) -> Iterator[Problem]:
 
 @_rule(*_JUMPED)
 def _linear_status(change: Change) -> Iterator[Problem]:
-    """Object to a task completed without having been in progress."""
+    """Report a task completed without having been in progress."""
     for move in change.moves():
         if TABLE[move.old, ACTION_TO[move.new]].kind is Kind.JUMP:
             yield Problem("linear_status", (move.task_id,), seen=f"{move.old} to {move.new}")
@@ -639,19 +639,19 @@ def _blocked(change: Change, to: Status, code: str) -> Iterable[Problem]:
 # EdgeAdded instead of TaskCreated: a new task with a blocker has an edge event too.
 @_rule(*_STARTED, events.EdgeAdded, presets={"agentscope": "warn"})
 def _blocked_start(change: Change) -> Iterable[Problem]:
-    """Object to a task started while blockers are unresolved."""
+    """Report a task started while blockers are unresolved."""
     return _blocked(change, Status.IN_PROGRESS, "blocked_start")
 
 
 @_rule(*_COMPLETED, events.EdgeAdded, presets={"agentscope": "warn"})
 def _blocked_complete(change: Change) -> Iterable[Problem]:
-    """Object to a task completed while blockers are unresolved."""
+    """Report a task completed while blockers are unresolved."""
     return _blocked(change, Status.COMPLETED, "blocked_complete")
 
 
 @_rule(events.TaskDeleted, events.PlanCleared, presets={"default": "warn"})
 def _dropped_open_items(change: Change) -> Iterable[Problem]:
-    """Object to a list that leaves open tasks out."""
+    """Report a list that leaves open tasks out."""
     # True also if there is no whole-list write. That is intended: a model that deletes tasks by id
     # names each of them.
     if all(write.clear for write in change.writes()):
@@ -671,7 +671,7 @@ def _dropped_open_items(change: Change) -> Iterable[Problem]:
 # changed, so `TaskDeleted` is a trigger too.
 @_rule(events.PlanCleared, events.TaskDeleted, presets={"default": "error"})
 def _empty_write(change: Change) -> Iterable[Problem]:
-    """Object to an empty list while work is open."""
+    """Report an empty list while work is open."""
     still_open = change.before.counts.open
     if not still_open or all(write.todos or write.clear for write in change.writes()):
         return ()
@@ -680,14 +680,14 @@ def _empty_write(change: Change) -> Iterable[Problem]:
 
 @_rule(*_COMPLETED)
 def _batch_completion(change: Change) -> Iterable[Problem]:
-    """Object to several tasks completed at once."""
+    """Report several tasks completed at once."""
     done = tuple(dict.fromkeys(move.task_id for move in change.moves(Status.COMPLETED)))
     return (Problem("batch_completion", done, seen=str(len(done))),) if len(done) > 1 else ()
 
 
 @_rule(NoneType, presets={"default": "warn"})
 def _no_op_write(change: Change) -> Iterable[Problem]:
-    """Object to a list that changes nothing."""
+    """Report a list that changes nothing."""
     if change.events or not any(change.writes()):
         return ()
     return (Problem("no_op_write"),)
@@ -712,7 +712,7 @@ def _anew(change: Change, field: str) -> Iterator[Task]:
 
 @_rule(*_FILLED, about_plan=True)
 def _duplicate_content(change: Change) -> Iterator[Problem]:
-    """Object to two tasks with the same text."""
+    """Report two tasks with the same text."""
     # In the order of the tasks, so that equal calls get equal replies in every process (law 12).
     written = dict.fromkeys(normalised(task.subject) for task in _anew(change, "subject"))
     if not written:
@@ -732,13 +732,13 @@ def _missing(change: Change, field: str, code: str) -> Iterable[Problem]:
 
 @_rule(*_FILLED, about_plan=True, new_tasks_need="active_form", presets={"claude": "error"})
 def _active_form_required(change: Change) -> Iterable[Problem]:
-    """Object to a task without an active form."""
+    """Report a task without an active form."""
     return _missing(change, "active_form", "active_form_required")
 
 
 @_rule(*_FILLED, about_plan=True, new_tasks_need="priority", presets={"claude-strict": "error"})
 def _priority_required(change: Change) -> Iterable[Problem]:
-    """Object to a task without a priority."""
+    """Report a task without a priority."""
     return _missing(change, "priority", "priority_required")
 
 
@@ -751,7 +751,7 @@ def _priority_required(change: Change) -> Iterable[Problem]:
     presets={"langchain": "error"},
 )
 def _max_items(change: Change) -> Iterator[Problem]:
-    """Object to too many tasks, or too many open tasks."""
+    """Report too many tasks, or too many open tasks."""
     before, after, limits = change.before.counts, change.after.counts, change.limits
     if limits.items < after.total > before.total:
         yield Problem("max_items", seen=str(after.total), legal=str(limits.items))
@@ -761,7 +761,7 @@ def _max_items(change: Change) -> Iterator[Problem]:
 
 @_rule(*_FILLED, about_plan=True, presets={"langchain": "error"})
 def _max_text(change: Change) -> Iterable[Problem]:
-    """Object to a text that is too long."""
+    """Report a text that is too long."""
     if not _may_be_large(change):
         return ()
     found: list[Problem] = []
@@ -811,7 +811,7 @@ def _may_be_large(change: Change) -> bool:
 
 @_rule(*_FILLED, about_plan=True, limit="metadata", presets={"langchain": "error"})
 def _max_metadata(change: Change) -> Iterable[Problem]:
-    """Object to metadata that is too large or too deep."""
+    """Report metadata that is too large or too deep."""
     for event in change.events:
         if type(event) is events.TaskCreated:
             if event.task.metadata is not EMPTY:
@@ -879,7 +879,7 @@ def _keys_and_levels(value: Any) -> tuple[int, int]:
     presets={"langchain": "error"},
 )
 def _max_edges(change: Change) -> Iterator[Problem]:
-    """Object to too many blockers of a task."""
+    """Report too many blockers of a task."""
     most = change.limits.edges
     # In `inspect` every task counts as created, with its edges.
     ids = change.named_by(events.EdgeAdded, events.TaskCreated, events.PlanRestored)
@@ -895,7 +895,7 @@ def _max_edges(change: Change) -> Iterator[Problem]:
 # journal, which is read at each start, although each single step looks right.
 @_rule(about_plan=True, limit="history", presets={"langchain": "error"})
 def _max_history(change: Change) -> Iterable[Problem]:
-    """Object to too many events since the plan was created."""
+    """Report too many events since the plan was created."""
     number, most = change.after.revision, change.limits.history
     if number <= most or number <= change.before.revision:
         return ()
@@ -905,7 +905,7 @@ def _max_history(change: Change) -> Iterable[Problem]:
 # In AgentScope a task's owner can be changed silently, and then two agents do the same work.
 @_rule(events.TaskEdited, presets={"agentscope": "warn"})
 def _owner_taken(change: Change) -> Iterator[Problem]:
-    """Object to a task reassigned from one owner to another."""
+    """Report a task reassigned from one owner to another."""
     for was, task in change.edited():
         if was.owner and task.owner and was.owner != task.owner:
             yield Problem("owner_taken", (task.id,), seen=was.owner)
@@ -918,7 +918,7 @@ def _owner_taken(change: Change) -> Iterator[Problem]:
 
 
 def _placed(change: Change, *kinds: type[Event]) -> Iterator[str]:
-    """Yield the ids that events of these classes name, if the task has a new parent."""
+    """Yield the ids of tasks with a new parent, among those that events of these classes name."""
     for task_id in change.named_by(*kinds):
         task, was = change.after.get(task_id), change.before.get(task_id)
         if task is not None and task.parent and (was is None or was.parent != task.parent):
@@ -934,7 +934,7 @@ def _placed(change: Change, *kinds: type[Event]) -> Iterator[str]:
     presets={"langchain": "error"},
 )
 def _max_depth(change: Change) -> Iterable[Problem]:
-    """Object to too many levels of subtasks."""
+    """Report too many levels of subtasks."""
     if not change.after.nested:
         return ()
     most = change.limits.depth
@@ -962,7 +962,7 @@ def _within(plan: Plan, task_id: str, looked: Collection[str]) -> Iterator[str]:
 
 @_rule(*moves([Status.COMPLETED]), presets={"default": "warn"})
 def _parent_complete(change: Change) -> Iterable[Problem]:
-    """Object to a task completed while its subtasks are open."""
+    """Report a task completed while its subtasks are open."""
     after = change.after
     if not after.nested:
         return ()
@@ -991,7 +991,7 @@ def _parent_complete(change: Change) -> Iterable[Problem]:
     *moves(OPEN, of=CLOSED), events.TaskCreated, events.ParentChanged, presets={"default": "warn"}
 )
 def _child_of_closed(change: Change) -> Iterable[Problem]:
-    """Object to an open subtask of a closed task."""
+    """Report an open subtask of a closed task."""
     after = change.after
     if not after.nested:
         return ()
@@ -1022,7 +1022,7 @@ _BEGUN = {Status.IN_PROGRESS, Status.COMPLETED}
 
 @_rule(*moves([Status.COMPLETED]), events.TaskCreated, opt_in=True)
 def _evidence_required(change: Change) -> Iterator[Problem]:
-    """Object to a task with a check that is completed without passed evidence."""
+    """Report a task with a check that is completed without passed evidence."""
     # Law 20. A check that the task had before the command counts too. So a command cannot avoid the
     # rule by removing the check when it completes the task.
     for task_id in _arrived(change, {Status.COMPLETED}):
@@ -1036,7 +1036,7 @@ def _evidence_required(change: Change) -> Iterator[Problem]:
 
 @_rule(*moves(_BEGUN), events.TaskCreated, opt_in=True)
 def _approval_required(change: Change) -> Iterable[Problem]:
-    """Object to a task started before the plan is approved."""
+    """Report a task started before the plan is approved."""
     if change.after.approved is not None:
         return ()
     begun = tuple(_arrived(change, _BEGUN))[:MOST_NAMED]
@@ -1052,7 +1052,7 @@ def _approval_required(change: Change) -> Iterable[Problem]:
 )
 def _approved_changed(change: Change) -> Iterable[Problem]:
     """
-    Object to a task added to or removed from an approved plan by somebody other than the approver.
+    Report a task added to or removed from an approved plan by somebody other than the approver.
     """
     approved = change.before.approved
     if approved is None or (change.actor is not None and change.actor == approved.by):

@@ -410,7 +410,7 @@ class Sight(Protocol):
 
 class ActorSight:
     """
-    What an actor of one planner knows, and the fencing tokens of the claims that its calls got.
+    What an actor of one planner knows, and the fencing tokens of the claims that it has made.
 
     `known` is what the actor knew after its last call through this planner, if there was one.
     """

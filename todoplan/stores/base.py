@@ -449,12 +449,12 @@ def not_held(plan_id: str) -> StoreError:
 
 def check_payload(plan_id: str, key: Key, payload: str) -> None:
     """
-    Check that a key is for the same request as an earlier key with the same name.
+    Check that a key is not used again for another request.
 
-    `payload` is the stored payload of the earlier key.
+    `payload` was stored when the key was first used.
 
     Raises:
-        StoreError: the two payloads differ ("key_reused").
+        StoreError: the payload of `key` is another one ("key_reused").
     """
     if payload != key.payload:
         msg = (

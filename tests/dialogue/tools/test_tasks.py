@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from support.strategies import full_plans
 from support.talk import planned, toolbox, valid
 
+from todoplan.codec import dump_plan, load_plan
 from todoplan.core.commands import CreateTask, UpdateTask
 from todoplan.core.plan.model import EDITABLE, FieldKind, TaskField
 from todoplan.core.plan.plan import Plan
@@ -89,11 +90,15 @@ def test_creating_is_what_only_adds():
 
 @given(full_plans, st.sampled_from(SETS), st.data())
 def test_what_only_adds_leaves_the_rest(plan, toolset, data):
-    """Tasks that were there stay as they are, but for edges that they gain and when that was."""
+    """
+    Tasks that were there stay as they are, but for edges that they gain and when that was; what a
+    model has sent can be saved.
+    """
     for tool in (tool for tool in toolset.tools if tool.adds_only):
         every = tuple(attrs.evolve(field, hidden=False) for field in tool.fields)
         arguments = data.draw(valid(every))
         after = Toolbox(toolset).call(plan, toolset.shown(tool.key), arguments).plan
+        assert load_plan(dump_plan(after)) == after
         assert [task.id for task in after if task.id in plan] == [task.id for task in plan]
         for task in plan:
             now = after[task.id]

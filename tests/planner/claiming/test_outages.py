@@ -114,12 +114,12 @@ def test_each_outage_while_a_pool_waits_for_others_has_a_lease_of_its_own(run, m
     other = Planner(store, "p").claim("other")
     store.problems = ["busy"]
     timers = [
-        threading.Timer(0.3, store.problems.append, ["busy"]),
-        threading.Timer(0.45, other.complete),
+        threading.Timer(0.8, store.problems.append, ["busy"]),
+        threading.Timer(0.95, other.complete),
     ]
     for timer in timers:
         timer.start()
-    assert done_of(run(store, print, lease=0.1)) == (0, 0, 0)
+    assert done_of(run(store, print, lease=0.5)) == (0, 0, 0)
     assert task_in(store).status is Status.COMPLETED
 
 

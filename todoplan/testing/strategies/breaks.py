@@ -191,7 +191,13 @@ def _values(  # noqa: PLR0913 - the first five are needed for every break
     here: _Here = lambda _: True,
     sparse: bool = False,
 ) -> None:
-    """Declare a break of one value. `pairs` has values to send, each with its meaning."""
+    """
+    Declare a break: one value of a valid call is replaced by a wrong or unusual one.
+
+    `pairs` has the values to send, each with the value that the call means (`None` if the call is
+    refused). `kinds` are the kinds of fields to which the break applies, if `here` accepts the
+    field. `about` describes the break in reports.
+    """
 
     def spoil(draw: DrawFn, spot: Spot, given: Given, plan: Plan) -> Pair:
         bad, good = draw(st.sampled_from(pairs(spot.field, plan) if callable(pairs) else pairs))

@@ -1145,7 +1145,7 @@ def antigravity(source: Source, _joiner: Joiner) -> Iterator[Signal]:
 
 
 def _decoded(value: Any) -> Any:
-    """Return the decoded argument. It is encoded as JSON in `transcript.jsonl` only."""
+    """Return an argument of a call. In `transcript.jsonl`, arguments are encoded as JSON texts."""
     try:
         return parse_json(value) if string(value).startswith(('"', "[{")) else value
     except NotJsonError:
