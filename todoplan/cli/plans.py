@@ -326,7 +326,7 @@ class Place:
 
 @attrs.frozen
 class Judge:
-    """The options that set the policy."""
+    """The options by which edits are judged: `--policy` and `--rule`."""
 
     policy: str = "default"
     rules: list[str] | None = None

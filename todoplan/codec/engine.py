@@ -466,7 +466,7 @@ Schema = dict[str, Any]
 
 @attrs.frozen
 class Kind:
-    """A kind of value. `write` returns plain data."""
+    """How values of one type are read from JSON data and written as JSON data, and their schema."""
 
     read: FieldReader
     write: FieldReader

@@ -344,8 +344,8 @@ class Memory:
         Return the memory with what the thread's model knows of a plan that is kept in a store.
 
         `known` is the last revision that the model was shown. `base` is the merge base of the
-        thread, if others have changed the plan since. Without it, all later changes are the
-        model's own.
+        thread (what its model knows of the plan) if others have changed the plan since; if it is
+        `None`, only the model itself has changed the plan since.
         """
         if self.revision < 0 or known is None:  # never shown: nothing in the plan is news
             return self

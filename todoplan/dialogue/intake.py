@@ -1076,7 +1076,8 @@ def _not_plain(*_: object, **__: object) -> Any:
 
 class Plain(Reading):
     """
-    A reading for the first pass: each method raises `NotPlainError` instead of recording something.
+    The reading of the first pass, which is only for calls without any fault: each method raises
+    `NotPlainError` instead of recording something.
 
     The first pass reads values that nothing has validated. A reader calls one of these methods for
     every value that differs from the schema. So each value that a reader returns consists of plain

@@ -287,10 +287,11 @@ def _updates(
     meant: Mapping[str, Node],
 ) -> Iterator[Command]:
     """
-    Yield commands for changes that a list cannot express, and for ids that the form needs.
+    Yield commands for what the file changes and a whole-list write cannot: descriptions, metadata
+    and edges. If the form of the file has ids of its own, they are kept in the metadata.
 
-    `known` is the plan that the file showed, and `nodes` are the lines of its tasks in the file.
-    `after` is the plan with the lines of the file, and `meant` are the lines of its tasks.
+    `known` is the plan that the file showed before it was edited, `after` the plan after the
+    whole-list write. `nodes` and `meant` have the line of the file for each task of these plans.
     """
     names = names_for(document, after)
     ids = {node.name: task_id for task_id, node in meant.items() if node.name}

@@ -151,12 +151,13 @@ class Record:
     What a session knows of a plan.
 
     `id` identifies the session in the keys of its calls. `revision` is the plan's revision after
-    the last answered call, `None` if the session has seen nothing yet. For `listed`, `mine`,
-    `order`, `told` and `overflow` see `Base`. `fences` are the fencing tokens of the session's
-    claims, `memory` is what guidance remembers, and `answered` is the number of answered turns.
-    `asked` is the request that is not answered yet, and `turn` is a turn whose calls are answered
-    one by one. If no store keeps the plan, `behind` has the plan at `revision`, and who has changed
-    which tasks since.
+    the last answered call, `None` if the session has seen nothing yet. `listed`, `mine`, `order`,
+    `told` and `overflow` are the fields of a `Base`. `fences` are the fencing tokens of the
+    session's claims. `memory` is what the reminders depend on.
+
+    `answered` is the number of answered turns. `asked` is the request that is not answered yet.
+    `turn` is a turn whose calls are answered one by one. `behind` is only used without a store: the
+    plan at `revision`, and who has changed which tasks since.
     """
 
     id: str = attrs.field(factory=lambda: uuid4().hex)
@@ -635,7 +636,10 @@ class _Sight:
     learns_from_repeats = True
 
     def since(self, plan: Plan, _: Entry | None) -> int | None:
-        """Return the revision after which entries are needed, or `None` if none is needed."""
+        """
+        Return the revision after which the journal's entries are needed, to know what others have
+        changed, or `None` if no entries are needed.
+        """
         known = self.record.revision
         if known is None or known >= plan.revision:
             return None

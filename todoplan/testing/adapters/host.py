@@ -799,8 +799,9 @@ class Checks(TellsFailures):
 
     def remedy(self) -> str:
         """
-        Return a text that names the capabilities that the check needs, the last one first; the
-        author may have to remove one of them.
+        Return advice for a check that failed: remove a capability that the framework cannot have.
+
+        The text names the capabilities that the check needs, the latest first.
         """
         named = [f"{each.name} ({each})" for each in reversed(self.needed)]
         advice = "if the framework cannot do this, remove the capability from `capabilities`: "
