@@ -569,11 +569,14 @@ class Connections:
             StoreError: the file was deleted ("deleted") or replaced ("rolled_back") while in use.
             OSError: the folder is missing.
         """
+        # Read first: if another thread creates the file at this moment, it sets the attribute
+        # after the look at the path, and then the missing file would count as deleted.
+        known = self._identity
         identity = _identity(self._file)
         if identity is None:
             # If the folder is missing too, the path is misspelled. Raise before any work is lost.
             self.path.parent.stat()
-        if self._identity in (None, identity):
+        if known in (None, identity):
             return identity
         problem, seen = (
             ("deleted", "it was deleted while it was in use")

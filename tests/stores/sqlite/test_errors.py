@@ -159,6 +159,22 @@ def test_a_file_that_is_gone_or_replaced_is_told(path, replaced):
     assert len(SqliteStore(path).load("a")) == replaced
 
 
+def test_a_file_that_is_created_during_a_read_was_not_deleted(path, monkeypatch):
+    """Another thread creates it after the reader has looked: the reader sees no plan yet."""
+    store = SqliteStore(path)
+    look = sqlite._identity
+
+    def late(file):
+        identity = look(file)
+        monkeypatch.setattr(sqlite, "_identity", look)
+        create(store, "Dig")
+        return identity
+
+    monkeypatch.setattr(sqlite, "_identity", late)
+    assert len(store.load("a")) == 0
+    assert len(store.load("a")) == 1
+
+
 MOUNTS = "a / ext4 rw\nb {0}/net nfs4 rw\nc {0}/my\\040disk 9p rw\nd {0}/my\\040disk/x xfs rw\n"
 
 
