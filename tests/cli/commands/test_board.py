@@ -14,6 +14,7 @@ import pytest
 from support.mcp_server import environment
 
 from todoplan import Planner
+from todoplan.board.application import FIELDS
 from todoplan.cli.options import OPTIONS
 from todoplan.cli.plans import Judge, Place, Writer
 from todoplan.cli.servers import BOARD_TOKEN, Address, board
@@ -63,7 +64,8 @@ def test_it_says_where_it_serves_and_ends_quietly(store):
         stream = urlopen(f"{url}api/plan?plan=garden", timeout=60)  # noqa: S310 - ours
         assert stream.readline() == b"id: 1\r\n"
     stream.close()
-    assert told == {"write": True, "plan": None, "person": "ada", "named": True}
+    about = {"write": True, "plan": None, "person": "ada", "named": True}
+    assert told == {**about, "fields": FIELDS}
 
 
 @pytest.mark.slow
