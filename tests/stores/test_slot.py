@@ -63,8 +63,8 @@ def test_what_is_appended_is_in_the_mapping_and_read_again():
     assert again.load(SLOT) == planner.plan
     assert len(slot[JOURNAL]) == 50
     assert [entry.actor for entry in again.history()] == ["ann"] * 50
-    assert history_in_slot(slot) == again.history()
-    assert history_in_slot(None) == ()
+    assert history_in_slot(slot, "agent") == again.history()
+    assert history_in_slot(None, "agent") == ()
     later = Planner(again, SLOT)
     later.apply(CreateTask("later"), actor="bob")
     later.undo()

@@ -113,8 +113,9 @@ class SmallAdapter:
         assert subjects(store.load("garden")) == ["Dig", "Tell Ann", "Sow"]
         result(self.adapter.undo_plan(planning, place))
         assert subjects(store.load("garden")) == ["Dig", "Tell Ann"]
-        with pytest.raises(PlanError, match="a store keeps the plan"):
-            self.plan(place)
+        for read in (self.adapter.plan_of_state, self.adapter.history_of):
+            with pytest.raises(PlanError, match="a store keeps the plan"):
+                result(read(place))
 
     def test_a_run_that_failed_is_over(self):
         """After a run that failed, the plan can be edited."""

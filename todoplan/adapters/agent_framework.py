@@ -332,11 +332,10 @@ def history_of(session: AgentSession) -> tuple[Entry, ...]:
     """
     Return the journal in a session's state, oldest entry first.
 
-    It has at most the latest 50 entries, fewer if they are long. If a store keeps the plan, the
-    journal is there, and the result is empty.
+    It has at most the latest 50 entries, fewer if they are long.
 
     Raises:
-        CodecError: see `plan_of_state`.
-        PlanError: the argument is not a session.
+        CodecError: the saved journal is damaged.
+        PlanError: see `plan_of_state`.
     """
-    return history_in_slot(require(session, AgentSession).state.get(KEY))
+    return history_in_slot(require(session, AgentSession).state.get(KEY), "session")

@@ -402,13 +402,13 @@ def history_of(state: State) -> tuple[Entry, ...]:
     """
     Return the journal in an ADK session or in its state, oldest entry first.
 
-    It has at most the latest 50 entries, fewer if they are long. If a store keeps the plan, the
-    journal is there, and the result is empty.
+    It has at most the latest 50 entries, fewer if they are long.
 
     Raises:
         CodecError: the saved journal is damaged.
+        PlanError: see `plan_of_state`.
     """
-    return history_in_slot(_kept(state))
+    return history_in_slot(_kept(state), "session")
 
 
 def _kept(state: State) -> dict[str, Any]:

@@ -362,14 +362,13 @@ def history_of(state: dict[str, Any]) -> tuple[Entry, ...]:
     """
     Return the journal in the result of a run, oldest entry first.
 
-    It has at most the latest 50 entries, fewer if they are long. If a store keeps the plan, the
-    journal is there, and the result is empty.
+    It has at most the latest 50 entries, fewer if they are long.
 
     Raises:
-        CodecError: see `plan_of_state`.
-        PlanError: the argument is not the result of a run.
+        CodecError: the saved journal is damaged.
+        PlanError: see `plan_of_state`.
     """
-    return history_in_slot(_kept(state))
+    return history_in_slot(_kept(state), "state")
 
 
 def _kept(state: dict[str, Any]) -> dict[str, Any]:

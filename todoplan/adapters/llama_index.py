@@ -324,14 +324,13 @@ async def history_of(ctx: Context) -> tuple[Entry, ...]:
     """
     Return the journal in a context, oldest entry first.
 
-    It has at most the latest 50 entries, fewer if they are long. If a store keeps the plan, the
-    journal is there, and the result is empty.
+    It has at most the latest 50 entries, fewer if they are long.
 
     Raises:
-        CodecError: see `plan_of_state`.
-        PlanError: the argument is not a context.
+        CodecError: the saved journal is damaged.
+        PlanError: see `plan_of_state`.
     """
-    return history_in_slot(await _kept(ctx))
+    return history_in_slot(await _kept(ctx), "context")
 
 
 async def _kept(ctx: Context) -> dict[str, Any]:

@@ -771,7 +771,7 @@ def history_of(saved: Mapping[str, Any]) -> tuple[Entry, ...]:
         CodecError: see `plan_of_state`.
         PlanError: see `plan_of_state`.
     """
-    return history_in_slot(_saved(saved))
+    return history_in_slot(_saved(saved), "session")
 
 
 def _saved(given: object) -> Mapping[str, Any]:

@@ -262,13 +262,13 @@ def history_of(agent: Agent) -> tuple[Entry, ...]:
     """
     Return the journal in an agent's state, oldest entry first.
 
-    It has at most the latest 50 entries, fewer if they are long. If a store keeps the plan, the
-    journal is there, and the result is empty.
+    It has at most the latest 50 entries, fewer if they are long.
 
     Raises:
-        CodecError: see `plan_of_state`.
+        CodecError: the saved journal is damaged.
+        PlanError: see `plan_of_state`.
     """
-    return history_in_slot(_kept(agent))
+    return history_in_slot(_kept(agent), "agent")
 
 
 def _kept(agent: Agent) -> dict[str, Any]:

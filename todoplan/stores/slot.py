@@ -47,20 +47,30 @@ def plan_in_slot(saved: Mapping[str, Any] | None, owner: str) -> Plan:
     """
     if not saved:
         return Plan()
-    if SLOT not in saved:
-        msg = f"a store keeps the plan of this {owner}: read it there"
-        raise PlanError(msg)
+    _refuse_stored(saved, owner)
     return plan_from_data(saved[SLOT])
 
 
-def history_in_slot(saved: Mapping[str, Any] | None) -> tuple[Entry, ...]:
+def history_in_slot(saved: Mapping[str, Any] | None, owner: str) -> tuple[Entry, ...]:
     """
     Return the latest journal entries in a mapping that an adapter saved, oldest first.
 
+    `owner` says in the error message to whom the plan belongs, for example "agent".
+
     Raises:
         CodecError: the saved journal is damaged.
+        PlanError: the mapping has no journal, because a store keeps the plan.
     """
-    return read_recent((saved or {}).get(JOURNAL))
+    if not saved:
+        return ()
+    _refuse_stored(saved, owner)
+    return read_recent(saved.get(JOURNAL))
+
+
+def _refuse_stored(saved: Mapping[str, Any], owner: str) -> None:
+    if SLOT not in saved:
+        msg = f"a store keeps the plan of this {owner}: read it there"
+        raise PlanError(msg)
 
 
 class SlotStore(MemoryStore):

@@ -175,8 +175,10 @@ async def test_a_store_keeps_the_plan_of_each_session(plan_id):
     await undo_plan(planning, place.service, await place.session())
     found = [(task.subject, task.status.value) for task in store.load(plan_id or "s1")]
     assert found == [("Dig", "in_progress"), ("Tell Ann", "pending")]
-    with pytest.raises(PlanError, match="a store keeps the plan"):
-        await place.plan()
+    session = await place.session()
+    for read in (plan_of_state, history_of):
+        with pytest.raises(PlanError, match="a store keeps the plan"):
+            read(session)
 
 
 class Session:
