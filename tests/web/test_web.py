@@ -21,6 +21,16 @@ def test_only_loopback_is_local():
     assert not Access.at("192.0.2.7", "secret").is_local
 
 
+def test_a_server_for_other_machines_also_answers_to_the_names_of_its_own():
+    """Whoever opens the page on the machine of the server types localhost."""
+    local = Access().hosts
+    assert Access.at("192.0.2.7", "secret", ["plan.example"]).hosts == (
+        *local,
+        "192.0.2.7",
+        "plan.example",
+    )
+
+
 def test_the_message_names_the_variable_of_its_server():
     """Each server has its own place for the token."""
     with pytest.raises(TodoplanError, match="set TODOPLAN_BOARD_TOKEN to"):
