@@ -17,7 +17,7 @@ from todoplan.core.rules import Policy
 from todoplan.dialogue import Guidance, Message, Settings
 from todoplan.dialogue.calls import Call
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import LEAN, TODOS
+from todoplan.dialogue.tools import LEAN, TODOS, lean
 from todoplan.errors import CodecError, PlanError
 from todoplan.planner import AsyncPlanner, Planner
 from todoplan.planner.session import (
@@ -744,3 +744,24 @@ def test_the_actor_of_an_adapter_stands_in_the_journal():
     session = BasePlanning(BOX, actor="bot").opened({})
     asyncio.run(session.answer([lines("Dig")], ""))
     assert [entry.actor for entry in asyncio.run(session.history())] == ["bot"]
+
+
+def test_a_session_of_a_team_has_a_name_of_its_own():
+    """The name that the program or the framework gives, or else one that stays with its record."""
+    team = Toolbox(lean(team=True))
+    assert BasePlanning(team, actor="bot").opened({}, "thread-7").actor == "bot"
+    assert BasePlanning(team).opened({}, "thread-7").actor == "thread-7"
+    one, other = (opened({}, toolbox=team) for _ in range(2))
+    assert one.actor != other.actor
+    assert opened(saved(one), toolbox=team).actor == one.actor
+    assert opened({}, toolbox=BOX).actor is None
+
+
+def test_a_repeated_response_of_a_team_is_known_without_its_record():
+    """The new session has another name; the program has given none to either of them."""
+    store, call = MemoryStore(), Call("plan", {"write": ["Dig"]}, "c1")
+    first, again = (
+        on(store, toolbox=Toolbox(lean(team=True))).answer([call], "resp_1").replies[0].text
+        for _ in range(2)
+    )
+    assert (first, len(store.load("p"))) == (again, 1)

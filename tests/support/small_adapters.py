@@ -5,11 +5,11 @@ import gc
 import pytest
 from support.conformance import result
 
-from todoplan import LEAN, Plan, Toolbox
+from todoplan import LEAN, Plan, Planner, Toolbox
 from todoplan.core.commands import CreateTask
 from todoplan.core.decide import plan_of
 from todoplan.core.plan.model import Task
-from todoplan.dialogue import Call, Settings
+from todoplan.dialogue import Call, Settings, lean
 from todoplan.errors import CodecError, PlanError
 from todoplan.stores.memory import MemoryStore
 from todoplan.testing.adapters import ModelTurn
@@ -116,6 +116,18 @@ class SmallAdapter:
         for read in (self.adapter.plan_of_state, self.adapter.history_of):
             with pytest.raises(PlanError, match="a store keeps the plan"):
                 result(read(place))
+
+    def test_agents_of_a_team_claim_under_names_of_their_own(self):
+        """Also if the program gives them none; the journal has the same names."""
+        store = MemoryStore()
+        Planner(store, "garden").restore(plan_of([Task("1", "Dig"), Task("2", "Sow")]))
+        for _ in range(2):
+            given = {"store": store, "plan_id": "garden"}
+            planning = self.adapter.Planning(Toolbox(lean(team=True)), OFF, **given)
+            self.run(planning, self.place(planning), calls(next=True), says("ok"))
+        first, second = (task.claim.owner for task in store.load("garden"))
+        assert first != second
+        assert [entry.actor for entry in store.entries("garden")[1:]] == [first, second]
 
     def test_a_run_that_failed_is_over(self):
         """After a run that failed, the plan can be edited."""

@@ -797,6 +797,12 @@ class _Plans(BasePlanning):
         kind: Any = Session if isinstance(planner, Planner) else AsyncSession
         thread = run_config().get("configurable", {}).get("thread_id")
         actor = self.actor_of(None if thread is None else str(thread))
+        if actor is None and self.toolbox.toolset.team and self.store is not None:
+            msg = (
+                "the config has no thread_id, which names the agent in its claims: run the graph"
+                ' with a config {"configurable": {"thread_id": ...}}, or give actor='
+            )
+            raise PlanError(msg)
         return kind(planner, record, settings=self.settings, actor=actor)
 
 

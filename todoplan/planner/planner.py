@@ -389,11 +389,13 @@ class Sight(Protocol):
     What a caller knows of a plan. It is computed inside the transaction that answers the calls.
 
     `notes` are the notes of the earlier calls of the same turn. `learns_from_repeats` says whether
-    replies that are given again tell the caller what others have changed since.
+    replies that are given again tell the caller what others have changed since. `given_actor` is
+    the actor in the payload of idempotency keys: the name that the program gave, if it gave one.
     """
 
     notes: tuple[Note, ...]
     learns_from_repeats: bool
+    given_actor: str | None
 
     def since(self, plan: Plan, newest: Entry | None, /) -> int | None:
         """Return the revision after which entries are needed, or `None` if none is needed."""
@@ -419,7 +421,7 @@ class ActorSight:
     learns_from_repeats = False
 
     def __init__(self, toolset: ToolSet, actor: str | None) -> None:
-        self._toolset, self._actor = toolset, actor
+        self._toolset, self.given_actor = toolset, actor
         self.known: Base | None = None
         self.fences: Fences = NO_FENCES
         self._lock = Lock()
@@ -444,7 +446,7 @@ class ActorSight:
         """
         if (known := self.known) is not None:
             return known.plan.revision if plan.revision > known.plan.revision else None
-        if self._actor is None or not plan.revision:
+        if self.given_actor is None or not plan.revision:
             return None
         return None if newest is not None and self._last_call((newest,)) else ALL
 
@@ -458,12 +460,12 @@ class ActorSight:
         if known is None:
             if plan.next_id == 1:
                 return None  # nothing was ever written, so there is nothing to know
-            count = 0 if self._actor is None else self._last_call(journal)
+            count = 0 if self.given_actor is None else self._last_call(journal)
             then = follow(_EMPTY_PLAN, journal[:count]) if count else plan
             # A list by this actor reopens no task: it does not know who has closed which task.
             known = Base(then, listed=NOTHING_LISTED, overflow=True)
         if known.plan.revision != plan.revision:
-            known = caught_up(known, journal, self._actor)
+            known = caught_up(known, journal, self.given_actor)
         if known.plan.revision != plan.revision:
             return known
         # The revisions are equal now, perhaps because all new entries record what a verifier found
@@ -475,8 +477,8 @@ class ActorSight:
         for place in reversed(range(len(journal))):
             entry = journal[place]
             # The cause of an entry by `apply` is the name of a command, which is not a tool.
-            is_call = entry.actor == self._actor and self._toolset.find(entry.cause)
-            if is_call and not is_refused_check(entry, self._actor):
+            is_call = entry.actor == self.given_actor and self._toolset.find(entry.cause)
+            if is_call and not is_refused_check(entry, self.given_actor):
                 return place + 1
         return 0
 
@@ -698,13 +700,13 @@ class Transactions(Generic[S]):
         """
         began = time_ns()
         calls = tuple_of(calls, Call, 'the calls of a turn, such as [Call("TaskList", {})]')
-        parts = parts_of_turn(key, calls, actor)
-        keys = () if key is None else [part.key for part in parts if part.key is not None]
         looks = None if self._verifying is None else self._verifying.looks()
         box = self.toolbox if looks is None else looks.toolbox
         # The knowledge of the caller: a fixed base, a session's, or what the planner remembers.
         fixed = base if isinstance(base, Base) else None
         sight: Sight = self._sight(actor) if base is None or isinstance(base, Base) else base
+        parts = parts_of_turn(key, calls, sight.given_actor)
+        keys = () if key is None else [part.key for part in parts if part.key is not None]
         own = sight if isinstance(sight, ActorSight) else None
         own_fences = (own or self._sight(actor)).fences if fences is None else fences
         since = sight.since if fixed is None else nothing

@@ -621,13 +621,15 @@ class _Sight:
     `plan` is the plan at the record's revision, if it is in memory. If the calls of a turn come one
     by one, `own` are the revisions that the turn's earlier calls have made, and `notes` are the
     notes of these calls. `heard` is the session's record after these calls, and `heard_plan` is the
-    plan at the revision of `heard`. `did` is called with the events of the calls.
+    plan at the revision of `heard`. `did` is called with the events of the calls. `actor` is the
+    session's name in the journal, and `given_actor` is the name that the program gave.
     """
 
     record: Record
     plan: Plan | None
     actor: str | None
     did: Callable[[Sequence[Event]], None]
+    given_actor: str | None = None
     own: Collection[int] = ()
     notes: tuple[Note, ...] = ()
     heard: Record | None = None
@@ -701,7 +703,10 @@ class _Session(Generic[P]):
     ) -> None:
         self.planner = planner
         self.state = Record() if record is None else record
-        self.actor = require_actor(actor)
+        self.actor = self._given_actor = require_actor(actor)
+        if actor is None and planner.toolbox.toolset.team:
+            # A claim names its owner, and others must be able to tell two owners apart.
+            self.actor = f"agent-{self.state.id[:8]}"
         self.slot = slot
         self.guidance = guidance_of(planner.toolbox, require(settings, Settings))
         # The plan at the record's revision. Plans share tasks that did not change, so keeping this
@@ -749,7 +754,7 @@ class _Session(Generic[P]):
         return self.state.asked
 
     def _sight(self) -> _Sight:
-        return _Sight(self.state, self._plan, self.actor, self._did)
+        return _Sight(self.state, self._plan, self.actor, self._did, self._given_actor)
 
     def _sight_of_turn(self, turn: OpenTurn) -> _Sight:
         # If there are notes, an earlier reply of this turn has reported the changes by others.
@@ -759,6 +764,7 @@ class _Session(Generic[P]):
             self._turn_plan,
             self.actor,
             self._did,
+            self._given_actor,
             own=turn.own,
             notes=turn.notes,
             heard=heard,
@@ -1252,13 +1258,14 @@ class BasePlanning:
             "plan_id": None if self.store is None else self.plan_id or session_id,
             "clock": self.clock,
             "verify": self._verify,
-            "actor": self.actor,
+            "actor": self.actor_of(session_id),
         }
 
     def actor_of(self, session_id: str | None) -> str | None:
         """
         Return the actor of a framework's session. With the tool set of a team, a session without a
-        name has its id as its name, so that the claims of two sessions are told apart.
+        name has its id as its name, so that the claims of two sessions are told apart. If it has no
+        id either, the `Session` makes up a name.
         """
         return session_id if self.actor is None and self.toolbox.toolset.team else self.actor
 

@@ -49,7 +49,7 @@ class TestAgentFramework(SmallAdapter):
     adapter = agent_framework
 
     def place(self, planning):
-        return AgentSession(session_id="s1")
+        return AgentSession()
 
     def run(self, planning, place, *turns, meanwhile=None):
         run(agent_of(planning), place, *turns, meanwhile=meanwhile)

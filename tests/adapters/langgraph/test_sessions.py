@@ -952,13 +952,15 @@ def test_two_agents_share_a_plan(is_async):
 
 
 def test_an_agent_that_has_a_name_claims_in_that():
-    """Also where its threads have names of their own; a run may have no thread."""
+    """Also where its threads have names of their own; without a thread it needs a name."""
     store = shared()
-    for config, actor in ((thread("ann"), "digger"), (thread("bob"), None), (None, None)):
+    for config, actor in ((thread("ann"), "digger"), (thread("bob"), None), (None, "sower")):
         made = member(store, calls((*NEXT, "a")), says("x"), actor=actor, checkpointer=None)
         made.invoke(HELLO, config)
-    assert owners(store) == ["digger", "bob", "an agent"]
-    assert [entry.actor for entry in store.entries("shared")][1:] == ["digger", "bob", None]
+    assert owners(store) == ["digger", "bob", "sower"]
+    assert [entry.actor for entry in store.entries("shared")][1:] == ["digger", "bob", "sower"]
+    with pytest.raises(PlanError, match="no thread_id, which names the agent"):
+        member(store, calls((*NEXT, "a")), says("x"), checkpointer=None).invoke(HELLO)
 
 
 def test_a_thread_that_is_resumed_goes_on_with_its_task():

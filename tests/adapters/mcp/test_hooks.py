@@ -10,6 +10,7 @@ from mcp import types
 from todoplan import LEAN, Toolbox
 from todoplan.adapters.mcp.hooks import HostSessions, answering
 from todoplan.core.commands import CreateTask
+from todoplan.dialogue import lean
 from todoplan.errors import PlanError, StoreError
 from todoplan.stores.sqlite import SqliteStore
 
@@ -52,6 +53,18 @@ def actors(plans):
 def texts(plans, session):
     """The tasks of a session's plan, by their names."""
     return sorted(task.subject for task in asyncio.run(plans.planner(session).plan()))
+
+
+def test_sessions_of_a_team_claim_under_names_of_their_own():
+    """A session without a name has its id as its name; a subagent has the name of its type."""
+    plans = HostSessions(Toolbox(lean(team=True)), plan_id="release")
+    hooked(plans, "UserPromptSubmit", "s1", prompt="go")
+    called(plans, {"write": ["Dig", "Lay", "Sow"]})
+    for session, agent in (("s1", {}), ("s2", {}), ("s2", {"agent_id": "a", "agent_type": "Bo"})):
+        hooked(plans, "PreToolUse", session, **agent)
+        called(plans, {"next": True})
+    plan = asyncio.run(plans.planner("s1").plan())
+    assert [task.claim.owner for task in plan] == ["s1", "s2", "Bo"]
 
 
 def test_a_session_has_a_plan_of_its_own():

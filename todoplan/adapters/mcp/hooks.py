@@ -130,7 +130,7 @@ class HostSessions(BasePlanning):
         entry = self._sessions.pop(caller, None)
         if entry is None:
             planner = self.planner(caller.session_id)
-            actor = caller.agent_type or self.actor
+            actor = caller.agent_type or self.actor_of(caller.session_id)
             session = AsyncSession(planner, settings=self.settings, actor=actor)
             entry = session, Limiter(1)
         remember(self._sessions, caller, entry)
