@@ -11,15 +11,13 @@ from agentscope.message import TextBlock, ToolCallBlock, ToolResultState, UserMs
 from agentscope.model import ChatModelBase, ChatResponse
 from agentscope.state import AgentState, Task
 from agentscope.tool import Toolkit
+from support.law_15 import TOLD
 
 from todoplan import TODOS, Toolbox, plan_of
 from todoplan import Task as OwnTask
 from todoplan.adapters.agentscope import attach, make_tools, plan_of_state
 from todoplan.core.commands import CreateTask
-from todoplan.dialogue import Settings
 
-TOLD = Settings(plan_lost=False, unfinished=0)
-SILENT = Settings(plan_lost=False, unfinished=0, changed=False)
 EDIT = CreateTask("Tell Ann")
 TWO = plan_of([OwnTask("1", "a"), OwnTask("2", "b")])
 

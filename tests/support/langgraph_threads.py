@@ -14,11 +14,9 @@ from support.scripted import Scripted, calls
 from todoplan import Task, commands, plan_of
 from todoplan.adapters import langgraph as adapter
 from todoplan.adapters.langgraph import PlanMiddleware, PlanState, make_tools, plan_of_state
-from todoplan.dialogue import Settings
+from todoplan.testing.adapters.host import QUIET
 
 HELLO = {"messages": [("user", "hello")]}
-QUIET = Settings(plan_lost=False, unfinished=0)
-SILENT = Settings(plan_lost=False, unfinished=0, changed=False)
 EDIT = commands.CreateTask("Tell Ann")
 TWO = plan_of([Task("1", "a"), Task("2", "b")])
 ROADS = pytest.mark.parametrize("is_async", [False, True], ids=["sync", "async"])
@@ -32,7 +30,7 @@ def thread(name="1"):
 THREAD = thread()
 
 
-def agent(*script, toolbox=None, settings=SILENT, planner=None, more=(), **options):
+def agent(*script, toolbox=None, settings=QUIET, planner=None, more=(), **options):
     """Return an agent of a script, or of a model, with our planner and `more` middleware."""
     given = {name: options.pop(name) for name in ("store", "plan_id", "actor") if name in options}
     planner = planner or PlanMiddleware(toolbox, settings=settings, **given)

@@ -35,12 +35,12 @@ from todoplan.dialogue import Settings, tasks
 from todoplan.dialogue.guidance import is_reminder
 from todoplan.errors import PlanError
 
-QUIET = InjectionConfig(inject_runtime_state=False)
+NOT_INJECTED = InjectionConfig(inject_runtime_state=False)
 CREATE = {"subject": "a"}
 DONE = {"task_id": "1", "status": "completed"}
 
 
-def helper(*turns, state=None, toolbox=None, config=QUIET, **settings):
+def helper(*turns, state=None, toolbox=None, config=NOT_INJECTED, **settings):
     """Return an agent with tools and guidance."""
     planning = attach(toolbox, settings=Settings(**settings), injection_config=config)
     return agent_of(*turns, state=state, **planning)
@@ -243,7 +243,7 @@ class BreaksRequests(MiddlewareBase):
 @pytest.mark.parametrize("breaks", [Breaks, BreaksRequests])
 def test_a_list_that_breaks_during_a_reply_stops_no_agent(breaks):
     """The next planning call reports it."""
-    planning = attach(injection_config=QUIET)
+    planning = attach(injection_config=NOT_INJECTED)
     planning["middlewares"].append(breaks())
     agent = agent_of(use("TaskCreate", **CREATE), "ok", state=seeded(), **planning)
     *_, final = reply(agent)
@@ -297,7 +297,7 @@ def test_confirmed_calls_go_on_in_the_same_reply():
 @pytest.mark.parametrize("given", [None, "", "Plan!"])
 def test_the_system_prompt_says_what_the_tools_are_for(given):
     """Behind the agent's own; the tool set's words, others, or none."""
-    agent = agent_of("ok", **attach(system_prompt=given, injection_config=QUIET))
+    agent = agent_of("ok", **attach(system_prompt=given, injection_config=NOT_INJECTED))
     reply(agent)
     wanted = tasks("snake").system_prompt() if given is None else given
     assert agent.model.requests[0][0].get_text_content() == f"You work.\n\n{wanted}".strip()

@@ -11,8 +11,6 @@ from agentscope.tool import TaskCreate as TheirCreate
 from agentscope.tool import Toolkit
 from support.agentscope_agent import (
     EDIT,
-    SILENT,
-    TOLD,
     TWO,
     Desk,
     agent_of,
@@ -27,6 +25,7 @@ from support.agentscope_agent import (
     write,
 )
 from support.cut_off import Cut, CutMemory
+from support.law_15 import TOLD
 from support.stores_sound import AsyncSound
 
 from todoplan import (
@@ -55,6 +54,7 @@ from todoplan.adapters.agentscope import (
 from todoplan.core.commands import ClearPlan, CreateTask, DeleteTask, UpdateTask
 from todoplan.dialogue import Settings, lean, tasks
 from todoplan.errors import CodecError, PlanError
+from todoplan.testing.adapters.host import QUIET
 
 # -------- session --------
 
@@ -254,7 +254,7 @@ def dig():
 
 def begun():
     """Return the saved state of an agent whose model has written a list."""
-    agent = helper(dig(), "ok", settings=SILENT)
+    agent = helper(dig(), "ok", settings=QUIET)
     reply(agent)
     return loaded(agent)
 
@@ -279,7 +279,7 @@ def test_a_change_of_the_list_itself_is_another_hand_too(change):
     agent = helper(state=begun())
     change(agent)
     assert len(plan_of_state(agent)) == 2
-    agent = helper(dig(), "ok", dig(), "ok", state=loaded(agent), settings=SILENT)
+    agent = helper(dig(), "ok", dig(), "ok", state=loaded(agent), settings=QUIET)
     for told in (True, False):
         reply(agent)
         assert ("Tell Ann created" in answers(agent)[-1]) is told
@@ -383,7 +383,7 @@ def test_the_same_call_in_another_message_is_another_one():
 # -------- store --------
 
 
-def stored(store, *script, state=None, settings=SILENT, **options):
+def stored(store, *script, state=None, settings=QUIET, **options):
     state = state or AgentState(session_id="1")
     return helper(*script, state=state, settings=settings, store=store, **options)
 
@@ -421,7 +421,7 @@ def test_the_calls_of_an_agent_stand_under_its_name():
 def test_a_list_that_the_session_had_is_handed_over_once():
     """With what its model had not seen, and what was repaired, which the next answer tells."""
     store = MemoryStore()
-    before = helper(write("a", "b"), "ok", state=AgentState(session_id="1"), settings=SILENT)
+    before = helper(write("a", "b"), "ok", state=AgentState(session_id="1"), settings=QUIET)
     reply(before)
     edit_plan(before, EDIT, actor="ann")
     before.state.tasks_context.tasks.append(theirs("theirs", id="abc"))

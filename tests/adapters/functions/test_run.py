@@ -12,9 +12,9 @@ from todoplan.adapters.functions import openai_chat
 from todoplan.core import commands
 from todoplan.dialogue import Reply, Settings
 from todoplan.errors import PlanError
+from todoplan.testing.adapters.host import QUIET
 
 EDIT = commands.CreateTask("Tell Ann")
-QUIET = Settings(unfinished=0, plan_lost=False, changed=False)
 EVERY = pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
 
 

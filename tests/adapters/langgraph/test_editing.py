@@ -16,7 +16,6 @@ from support.editing import Editing
 from support.langgraph_threads import (
     EDIT,
     HELLO,
-    QUIET,
     ROADS,
     THREAD,
     TWO,
@@ -32,6 +31,7 @@ from support.langgraph_threads import (
     subjects,
     thread,
 )
+from support.law_15 import TOLD
 from support.scripted import Scripted, calls, says, wrote
 
 from todoplan import (
@@ -85,7 +85,7 @@ ASKING = ("ask", {"question": "?"}, "q")
 
 
 def asking(*script, **options):
-    return agent(*script, toolbox=BOX, settings=QUIET, tools=[ask], **options)
+    return agent(*script, toolbox=BOX, settings=TOLD, tools=[ask], **options)
 
 
 def plan_in(made):

@@ -35,7 +35,6 @@ from pydantic import BaseModel
 from support.langgraph_threads import (
     EDIT,
     HELLO,
-    QUIET,
     THREAD,
     agent,
     answers,
@@ -45,6 +44,7 @@ from support.langgraph_threads import (
     lines,
     subjects,
 )
+from support.law_15 import TOLD
 from support.scripted import Scripted, calls, says, wrote
 
 from todoplan import CLAUDE_STRICT, DEFAULT, LEAN, STRICT, TODOS, MemoryStore, Toolbox
@@ -322,7 +322,7 @@ def same_with(middleware, prompt=None):
 def test_in_the_place_of_the_original(prompt):
     """With the same arguments an agent looks the same from outside, but for the plan's key."""
     words = {"system_prompt": "Plan well.", "tool_description": "Write todos."}
-    ours = same_with(PlanMiddleware(**words, settings=QUIET), prompt)
+    ours = same_with(PlanMiddleware(**words, settings=TOLD), prompt)
     assert ours == same_with(langchain_like(**words), prompt)
     ours["keys"].remove("todoplan")
     assert ours == same_with(TodoListMiddleware(**words), prompt)
@@ -332,7 +332,7 @@ def test_the_texts_are_the_tool_sets_own_unless_given():
     """By default the compact texts; an empty prompt leaves the agent's as it is."""
     model, _ = ran(PLANNED)
     assert model.requests[0][0].content[-1]["text"] == TODOS.system_prompt()
-    model, _ = ran(PLANNED, PlanMiddleware(system_prompt="", settings=QUIET), system_prompt="Me.")
+    model, _ = ran(PLANNED, PlanMiddleware(system_prompt="", settings=TOLD), system_prompt="Me.")
     assert model.requests[0][0].content == "Me."
 
 

@@ -27,9 +27,7 @@ from langgraph.types import Command
 from support.langgraph_threads import (
     EDIT,
     HELLO,
-    QUIET,
     ROADS,
-    SILENT,
     THREAD,
     TWO,
     agent,
@@ -44,6 +42,7 @@ from support.langgraph_threads import (
     subjects,
     thread,
 )
+from support.law_15 import TOLD
 from support.scripted import Scripted, calls, says, wrote
 from support.stores_sound import AsyncSound
 
@@ -90,6 +89,7 @@ from todoplan.dialogue.guidance import is_reminder
 from todoplan.errors import CodecError, PlanError, StoreError
 from todoplan.planner import parallel_calls
 from todoplan.planner.session import Record, opened
+from todoplan.testing.adapters.host import QUIET
 
 # -------- sessions --------
 
@@ -176,7 +176,7 @@ def test_deep_agents_on_one_plan_keep_each_others_open_tasks():
     store = MemoryStore()
 
     def make():
-        return PlanMiddleware(store=store, plan_id="release", settings=SILENT)
+        return PlanMiddleware(store=store, plan_id="release", settings=QUIET)
 
     script = [
         wrote(("main one", "in_progress"), ("main two", "pending"), call_id="1"),
@@ -308,7 +308,7 @@ def test_an_edit_of_the_list_of_langchains_planner_is_told():
     saver = InMemorySaver()
     moved(saver)
     model = Scripted(script=[calls(("search", {"what": "x"}, "s")), says("y")])
-    made = agent(model, settings=QUIET, checkpointer=saver, tools=[search])
+    made = agent(model, settings=TOLD, checkpointer=saver, tools=[search])
     edit(made, EDIT)
     made.invoke(HELLO, THREAD)
     assert all("#3 Tell Ann created by ann" in each[-1].text for each in model.requests)
@@ -322,7 +322,7 @@ def test_a_request_without_planning_tools_is_no_look():
         return handler(request.override(tools=[]))
 
     saver = InMemorySaver()
-    made = agent(FIRST, says("x"), settings=QUIET, checkpointer=saver)
+    made = agent(FIRST, says("x"), settings=TOLD, checkpointer=saver)
     made.invoke(HELLO, THREAD)
     edit(made, EDIT)
     model = Scripted(script=[says("y")])
@@ -361,7 +361,7 @@ def test_what_a_look_has_shown_is_not_told_again():
     """A person edits while a read waits for approval: the read shows it, no reminder repeats it."""
     makes, reads = calls(("TaskCreate", {"subject": "c"}, "1")), calls(("TaskList", {}, "2"))
     model = Scripted(script=[makes, reads, says("y")])
-    made = agent(model, settings=QUIET, toolbox=Toolbox(tasks()), more=[gate("TaskList")])
+    made = agent(model, settings=TOLD, toolbox=Toolbox(tasks()), more=[gate("TaskList")])
     made.invoke(HELLO, THREAD)
     edit(made, EDIT)
     made.invoke(APPROVED, THREAD)
@@ -807,7 +807,7 @@ def test_the_calls_of_an_agent_stand_under_its_name(kept, is_async):
 def test_who_did_it_is_told_to_the_others_and_no_agent_hears_of_itself(is_async):
     """Two agents have names, on one plan; a check that failed for one is no news to it."""
     store, savers = MemoryStore(), {"one": InMemorySaver(), "two": InMemorySaver()}
-    given = {"store": store, "plan_id": "all", "settings": SILENT}
+    given = {"store": store, "plan_id": "all", "settings": QUIET}
 
     def asked(actor, *script):
         planner = PlanMiddleware(ASKING, verify=lambda *_: (False, "red"), actor=actor, **given)
@@ -829,7 +829,7 @@ def test_who_did_it_is_told_to_the_others_and_no_agent_hears_of_itself(is_async)
 def test_a_plan_can_be_seeded_and_needs_no_checkpointer(is_async):
     """With an id given, there need be no thread; other agents work on the same plan."""
     store = MemoryStore()
-    planner = claude_like(store=store, plan_id="release", settings=SILENT)
+    planner = claude_like(store=store, plan_id="release", settings=QUIET)
     made = agent(says("hi"), planner=planner, checkpointer=None)
     change("seed", made, TWO, config={}, is_async=is_async, actor="cron")
     assert contents(drive(made, HELLO, {}, is_async=is_async)) == ["a", "b"]
@@ -840,7 +840,7 @@ def test_a_plan_can_be_seeded_and_needs_no_checkpointer(is_async):
 def test_an_agent_within_an_agent_has_a_plan_of_its_own_or_shares_the_given_one(plan_id, found):
     """Its thread is its caller's, and its plan is not, unless an id says so."""
     store = MemoryStore()
-    planner = PlanMiddleware(BOX, settings=SILENT, store=store, plan_id=plan_id)
+    planner = PlanMiddleware(BOX, settings=QUIET, store=store, plan_id=plan_id)
     inner = agent(create("inner"), says("done"), planner=planner, checkpointer=None)
 
     @tool
@@ -991,7 +991,7 @@ def test_an_answer_stands_over_a_task_that_another_agent_works_on():
     first.invoke(HELLO, thread("ann"))
     for name in ("bob", "ann"):
         model = Scripted(script=[says("ok"), says("ok")])
-        given = {"settings": attrs.evolve(SILENT, unfinished=1), "checkpointer": saver}
+        given = {"settings": attrs.evolve(QUIET, unfinished=1), "checkpointer": saver}
         member(store, model, **given).invoke(HELLO, thread(name))
         asked[name] = len(model.requests)
     assert asked == {"bob": 1, "ann": 2}
@@ -1053,7 +1053,7 @@ class Looker:
 
 
 def verified(verify, *script, store=None):
-    planner = PlanMiddleware(ASKING, store=store, verify=verify, settings=SILENT)
+    planner = PlanMiddleware(ASKING, store=store, verify=verify, settings=QUIET)
     made = agent(*script, says("done"), planner=planner)
     seed_plan(made, THREAD, SEED)
     return made

@@ -27,7 +27,6 @@ from langgraph.prebuilt import ToolNode, ToolRuntime
 from langgraph.types import Command
 from support.langgraph_threads import (
     HELLO,
-    QUIET,
     THREAD,
     agent,
     answers,
@@ -40,6 +39,7 @@ from support.langgraph_threads import (
     subjects,
     thread,
 )
+from support.law_15 import TOLD
 from support.scripted import Scripted, calls, says, wrote
 
 from todoplan import TASKS as TASK_TOOLS
@@ -275,7 +275,7 @@ def run(saver, *script, **options):
 
 
 def ours(*script, **options):
-    return agent(*script, **{"toolbox": Toolbox(TASK_TOOLS), "settings": QUIET, **options})
+    return agent(*script, **{"toolbox": Toolbox(TASK_TOOLS), "settings": TOLD, **options})
 
 
 def test_a_thread_of_langchains_own_goes_on(saver):
