@@ -20,7 +20,6 @@ import asyncio
 import json
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,7 @@ from todoplan.core.commands import (
 )
 from todoplan.core.decide import Decision, Rejected
 from todoplan.core.events.apply import Entry
-from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Priority, Task, Waiting
+from todoplan.core.plan.model import TASK_FIELDS, Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.problems import Problem, explain
 from todoplan.core.rules import DEFAULT, Change, Policy, Rule
@@ -48,6 +47,7 @@ from todoplan.errors import CodecError, MissingExtraError, PlanError, TodoplanEr
 from todoplan.planner import AnyStore, AsyncPlanner
 from todoplan.render.outline import event_phrases
 from todoplan.stores.base import follow, plan_after
+from todoplan.typed import INPUTS, value_of_text
 
 try:
     from sse_starlette import EventSourceResponse
@@ -259,19 +259,10 @@ def _up_to(revision: int, journal: tuple[Entry, ...]) -> tuple[Entry, ...]:
 # may be out of date when the wish arrives, so it must not be written (law 15).
 
 
-_CONTROLS: dict[FieldKind, str | list[str]] = {
-    FieldKind.TEXT: "textarea",
-    FieldKind.TEXT_OR_NONE: "text",
-    FieldKind.PRIORITY: ["", *Priority],
-    FieldKind.NUMBER: "number",
-    FieldKind.DATE: "date",
-}
-"""How a person enters a value of each kind: the name of an HTML control, or the choices."""
-
 FIELDS = {
-    name: _CONTROLS[field.kind]
+    name: INPUTS[field.kind].control
     for name, field in TASK_FIELDS.items()
-    if field.editable and field.kind in _CONTROLS and name in attrs.fields_dict(UpdateTask)
+    if field.editable and field.kind in INPUTS and name in attrs.fields_dict(UpdateTask)
 }
 """The fields of a task that a page edits one at a time, with their controls."""
 
@@ -300,16 +291,9 @@ def _edit(wish: Mapping[str, Any], _: str) -> Command:
     if field not in FIELDS:
         msg = f"a page edits one of {', '.join(FIELDS)}; this is about {field!r}"
         raise PlanError(msg, seen=field)
-    about = TASK_FIELDS[field]
-    if value == "" and about.default is None:
-        value = None
-    elif about.kind is FieldKind.DATE:
-        try:
-            value = date.fromisoformat(value)
-        except (TypeError, ValueError):
-            msg = f"{value!r} is no date; a page sends one such as 2026-12-31"
-            raise PlanError(msg, seen=value) from None
-    changes: dict[str, Any] = {field: value}
+    # A page sends numbers as numbers, and everything else as a text.
+    read = value_of_text(TASK_FIELDS[field], value) if isinstance(value, str) else value
+    changes: dict[str, Any] = {field: read}
     return UpdateTask(wish["task"], **changes)
 
 

@@ -6,11 +6,10 @@ are its options and arguments.
 """
 
 import inspect
-import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -19,17 +18,18 @@ import typer
 
 from todoplan.cli.documents import FORMS, page_names
 from todoplan.cli.exits import exit_code_of
-from todoplan.cli.plans import ACTOR, PLAN, STORE, TYPED, Fields, Place
+from todoplan.cli.plans import ACTOR, PLAN, STORE, Fields, Place
 from todoplan.cli.plugin import HOSTS
 from todoplan.codec.foreign.markdown import FORMS as MARKDOWN_FORMS
-from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Priority, Status, TaskField
+from todoplan.core.plan.model import TASK_FIELDS, Priority, Status, TaskField
 from todoplan.core.rules import PRESETS
 from todoplan.dialogue.tools import TOOLSETS
-from todoplan.errors import TodoplanError
+from todoplan.errors import PlanError, TodoplanError
 from todoplan.render.outline import clip
-from todoplan.render.terminal import Screen, today
+from todoplan.render.terminal import Screen
 from todoplan.texts import one_line
 from todoplan.transcripts import DIALECT_NAMES
+from todoplan.typed import INPUTS, OF_THE_CALENDAR, day_of, minutes_of, value_of_text
 
 # The modules for recordings and views are imported only when one of their commands runs. So the
 # names that their options accept are repeated here.
@@ -79,36 +79,12 @@ def _known_plans(context: typer.Context, incomplete: str) -> list[str]:
     return []
 
 
-_DURATION = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s*(min|[mhdw])?\s*")
-# A day and a week of work are shorter than a day and a week of the calendar.
-_OF_WORK = {"m": 1, "min": 1, "h": 60, "d": 8 * 60, "w": 5 * 8 * 60}
-_OF_THE_CALENDAR = {**_OF_WORK, "d": 24 * 60, "w": 7 * 24 * 60}
-
-
-def _minutes(given: str, units: Mapping[str, int]) -> float | None:
-    text = given.strip().lower()
-    parts = [*_DURATION.finditer(text)]
-    # If there are several parts, as in 1h30m, each part after the first needs a unit.
-    if "".join(part[0] for part in parts) != text or not all(part[2] for part in parts[1:]):
-        return None
-    return sum(float(part[1]) * units[part[2] or "m"] for part in parts) if parts else None
-
-
-def _effort(given: str) -> float:
-    minutes = _minutes(given, _OF_WORK)
-    if minutes is None:
-        known = "90m, 2h, 1.5d (of 8 hours), 1w (of 5 days) or 90, which is in minutes"
-        msg = f"{given!r} is no length of work; write {known}"
-        raise typer.BadParameter(msg)
-    return minutes
-
-
 def _time(given: str) -> datetime:
-    if not given.isdecimal() and (minutes := _minutes(given, _OF_THE_CALENDAR)) is not None:
+    if not given.isdecimal() and (minutes := minutes_of(given, OF_THE_CALENDAR)) is not None:
         return datetime.now(UTC) + timedelta(minutes=minutes)
     try:
         # A time without a zone is local time. A day begins at midnight.
-        day = _day(given.strip().lower())
+        day = day_of(given.strip().lower())
         at = datetime.fromisoformat(given if day is None else day.isoformat()).astimezone()
     except (ValueError, OverflowError) as error:
         msg = (
@@ -121,36 +97,6 @@ def _time(given: str) -> datetime:
         msg = f"{given!r} is past: give a later time, or leave --until out"
         raise typer.BadParameter(msg)
     return at
-
-
-_DAYS = {"today": 0, "tomorrow": 1}
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-
-
-def _day(word: str) -> date | None:
-    """Return the day that a word names; the name of a weekday means the next one after today."""
-    if word in _DAYS:
-        return today() + timedelta(days=_DAYS[word])
-    if word in _WEEKDAYS:
-        ahead = (_WEEKDAYS.index(word) - today().weekday() - 1) % len(_WEEKDAYS) + 1
-        return today() + timedelta(days=ahead)
-    return None
-
-
-def _due(given: str) -> Any:
-    word = given.strip().lower()
-    if not word:
-        return ""  # removes the date
-    if (day := _day(word)) is not None:
-        return day
-    if ahead := re.fullmatch(r"(\d{1,4})\s*([dw])", word):
-        return today() + timedelta(days=int(ahead[1]) * (7 if ahead[2] == "w" else 1))
-    try:
-        return date.fromisoformat(word)
-    except ValueError:
-        known = "2026-12-24, today, tomorrow, friday, or 3d or 2w from today"
-        msg = f"{given!r} is no date; write {known}"
-        raise typer.BadParameter(msg) from None
 
 
 # -------- options --------
@@ -185,6 +131,28 @@ def _help(words: str, names: Iterable[str]) -> dict[str, Any]:
         return name
 
     return {"help": words.format(shown), "callback": check, "autocompletion": _beginning(known)}
+
+
+def option_of_field(field: TaskField, words: str = "", metavar: str = "", **more: Any) -> Any:
+    """Return the option for a field of a task; the help is `words`, or else the field's name."""
+    if not words:
+        clears = '; "" for none' if field.default is None else ""
+        words = f"{field.name.replace('_', ' ').capitalize()}{clears}."
+
+    def read(text: str) -> Any:
+        try:
+            value = value_of_text(field, text)
+        except PlanError as error:
+            raise typer.BadParameter(str(error)) from None
+        # For typer, `None` is an option that was not given. `Fields.given` reads "" as `None`.
+        return "" if value is None else value
+
+    spec = f"--{field.name.replace('_', '-')} {metavar or INPUTS[field.kind].metavar}"
+    return _option(spec, words, parser=read, **more)
+
+
+def _field(name: str, words: str, **more: Any) -> Any:
+    return option_of_field(TASK_FIELDS[name], words, **more)
 
 
 _ID: dict[str, Any] = {"autocompletion": _known_tasks}
@@ -230,24 +198,22 @@ OPTIONS: dict[str, Any] = {
     ),
     "subject": _argument("TEXT", "What is to be done."),
     "change.subject": _option("--subject TEXT", "What is to be done."),
-    "description": _option("--description TEXT", "Details of the task."),
-    "active_form": _option(
-        "--active-form TEXT", 'The text that is shown during the work: "Sowing beans".'
-    ),
-    "owner": _option("--owner TEXT", 'Who should do it; "" for nobody.'),
-    "check": _option("--check TEXT", 'How to verify that it is done; "" for no check.'),
-    "priority": _option("--priority PRIORITY", "{}.", Priority),
-    "parent": _option("--parent ID", 'The task that it is a subtask of; "" for none.', **_ID),
+    "description": _field("description", "Details of the task."),
+    "active_form": _field("active_form", 'The text that is shown during the work: "Sowing beans".'),
+    "owner": _field("owner", 'Who should do it; "" for nobody.'),
+    "check": _field("check", 'How to verify that it is done; "" for no check.'),
+    "priority": _field("priority", '{}; "" for none.', names=("", *Priority)),
+    "parent": _field("parent", 'The task that it is a subtask of; "" for none.', **_ID),
     "status": _option("--status STATUS", "{}.", Status),
-    "estimate": _option(
-        "--estimate TIME",
-        "How long the work takes: 90m, 2h, 1.5d (of 8 hours), 1w (of 5 days), or minutes.",
-        parser=_effort,
+    "estimate": _field(
+        "estimate",
+        "How long the work takes: 90m, 2h, 1.5d (of 8 hours), 1w (of 5 days), or minutes; "
+        '"" for none.',
+        metavar="TIME",
     ),
-    "due": _option(
-        "--due DATE",
+    "due": _field(
+        "due",
         'The day it is due: 2026-12-24, tomorrow, friday, 3d or 2w from today; "" for none.',
-        parser=_due,
     ),
     "reason": _argument("REASON", "What or whom the task waits for, in a few words."),
     "question": _option("--question TEXT", "A question; `todoplan answer` answers it."),
@@ -419,15 +385,6 @@ OPTIONS: dict[str, Any] = {
     ),
 }
 """The options by parameter name. A key such as `start.tasks` is for the function `start` only."""
-
-
-def option_of_field(field: TaskField) -> Any:
-    """Return the option for a field of a task that `OPTIONS` does not have."""
-    words = field.name.replace("_", " ").capitalize()
-    clears = '; "" for none' if field.kind in {FieldKind.TEXT_OR_NONE, FieldKind.DATE} else ""
-    parser = _due if field.kind is FieldKind.DATE else None
-    spec = f"--{field.name.replace('_', '-')} {TYPED[field.kind][1]}"
-    return _option(spec, f"{words}{clears}.", parser=parser)
 
 
 OPTIONS |= {

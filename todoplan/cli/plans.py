@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import datetime
 from functools import partial
 from getpass import getuser
 from pathlib import Path
@@ -37,7 +37,7 @@ from todoplan.core.commands import (
 from todoplan.core.decide import Decision, Rejected
 from todoplan.core.events.apply import Entry
 from todoplan.core.events.types import StatusChanged
-from todoplan.core.plan.model import TASK_FIELDS, FieldKind, Status, Task, Waiting
+from todoplan.core.plan.model import TASK_FIELDS, Status, Task, Waiting
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import (
     ancestors,
@@ -55,6 +55,7 @@ from todoplan.stores.base import Store, follow, plan_after
 from todoplan.stores.memory import MemoryStore
 from todoplan.stores.urls import make_project_store, open_store, project_store, without_password
 from todoplan.texts import one_line
+from todoplan.typed import INPUTS, id_of
 
 if TYPE_CHECKING:
     from todoplan.planner.planner import Planner
@@ -376,11 +377,6 @@ _RANGE = re.compile(r"#?(\d{1,9})-#?(\d{1,9})")
 _WIDEST = 1_000
 
 
-def id_of(given: str) -> str:
-    """Return the id that an argument such as "3" or "#3" names; ids are printed as "#3"."""
-    return given.strip().removeprefix("#")
-
-
 def ids_of_arguments(given: Iterable[str]) -> tuple[str, ...]:
     """
     Return the ids of arguments such as "2", "#2", "2,3" and "2-4", each once.
@@ -413,16 +409,6 @@ _QUESTION = 200
 _TYPED = {"blocked_by": "--after", "add_blocked_by": "--after", "remove_blocked_by": "--after"}
 
 
-TYPED: dict[FieldKind, tuple[Any, str]] = {
-    FieldKind.TEXT: (str | None, "TEXT"),
-    FieldKind.TEXT_OR_NONE: (str | None, "TEXT"),
-    FieldKind.PRIORITY: (str | None, "PRIORITY"),
-    FieldKind.NUMBER: (float | None, "NUMBER"),
-    FieldKind.DATE: (date | None, "DATE"),
-    FieldKind.PARENT: (str | None, "ID"),
-}
-"""For each kind of value that a person types: the type of an option, and the name of its value."""
-
 _OF_COMMANDS = attrs.fields_dict(CreateTask).keys() & attrs.fields_dict(UpdateTask).keys()
 # In the order of the help: first these, then the others in the order of a task's fields.
 _FIRST = ("description", "active_form", "priority", "owner", "estimate", "due", "parent", "check")
@@ -430,24 +416,25 @@ _FIRST = ("description", "active_form", "priority", "owner", "estimate", "due", 
 
 @attrs.frozen(
     these={
-        name: attrs.field(default=None, type=TYPED[TASK_FIELDS[name].kind][0])
+        name: attrs.field(default=None, type=cast("Any", str | None))
         for name in dict.fromkeys((*_FIRST, *TASK_FIELDS))
-        if TASK_FIELDS[name].kind in TYPED and name in _OF_COMMANDS - {"subject"}
+        if TASK_FIELDS[name].kind in INPUTS and name in _OF_COMMANDS - {"subject"}
     }
 )
 class Fields:
-    """The fields of a new or existing task that options can set."""
+    """
+    The fields of a new or existing task that options can set.
+
+    `options` reads the values, some of which are then numbers or dates. `None`: not given.
+    """
 
     def given(self) -> dict[str, Any]:
         """Return the given fields. An empty text becomes `None` if the field may be `None`."""
-        fields: dict[str, Any] = {
+        return {
             name: None if value == "" and TASK_FIELDS[name].default is None else value
             for name, value in attrs.asdict(self).items()
             if value is not None
         }
-        if fields.get("parent"):
-            fields["parent"] = id_of(fields["parent"])
-        return fields
 
 
 class _Editor:
@@ -512,11 +499,12 @@ class _Editor:
             )
         elif isinstance(decision, Rejected):
             for problem in decision.problems:
-                # The problem's path is replaced by the option that the person typed. Ids and the
-                # subject have no option; for these, the message itself says which one is wrong.
+                # The problem's path is replaced by the option that the person typed. Ids, the
+                # subject and a wait have no option; for these, the message itself says what is
+                # wrong.
                 name = problem.path.rpartition(".")[2].partition("[")[0]
                 option = _TYPED.get(name, f"--{name.replace('_', '-')}")
-                path = "" if name in {"", "task_id", "subject"} else option
+                path = "" if name in {"", "task_id", "subject", "waiting"} else option
                 self.screen.complain(f"refused: {explain(attrs.evolve(problem, path=path))}")
             if claimed := [one.seen for one in decision.problems if one.code == "claimed"]:
                 # The problem's own message has advice for workers. This advice is for a person.
@@ -597,7 +585,7 @@ def wait(  # noqa: PLR0913 - an argument for each option
 
 
 def answer(task: str, text: str, screen: Screen, *, edit: Edit) -> int:
-    """Answer the question of a waiting task and end its wait."""
+    """Answer what a task waits for, and end its wait; the task keeps the answer."""
     if not text.strip():
         over = f"todoplan wait {id_of(task)} --over"
         msg = f"the answer is empty; say something, or end the wait: {over}"

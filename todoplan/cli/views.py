@@ -154,6 +154,8 @@ def _show_task(plan: Plan, task_id: str, form: str, screen: Screen) -> None:
     for name, value in data.items():
         if name not in _IN_FIRST_LINE:
             shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            if TASK_FIELDS[name].kind is FieldKind.IDS:
+                shown = ", ".join(f"#{other}" for other in value)
             screen.write(f"  {name.replace('_', ' ')}: {one_line(shown)}\n")
 
 
@@ -282,7 +284,7 @@ def _fields(was: Task, now: Task, without: Container[str] = ()) -> tuple[str, ..
 
 def _shown(value: Any) -> str:
     if isinstance(value, Waiting):
-        value = " ".join(filter(None, (value.reason, value.question))) or "waiting"
+        value = ": ".join(filter(None, (value.reason, value.question))) or "waiting"
     elif isinstance(value, Evidence):
         value = f"{'passed' if value.passed else 'failed'} {value.summary}".rstrip()
     elif isinstance(value, Claim):

@@ -7,13 +7,15 @@ from getpass import getuser
 import attrs
 import pytest
 from support.json_documents import data_of
+from typer import BadParameter
 
 from todoplan import Planner, Status
 from todoplan.cli import plans as plan_options
 from todoplan.cli.options import command_of, option_of_field
+from todoplan.cli.plans import Fields
 from todoplan.core.commands import ClaimTask, CreateTask, RenewClaim, UpdateTask
 from todoplan.core.events.types import StatusChanged
-from todoplan.core.plan.model import EDITABLE, FieldKind, TaskField, Waiting
+from todoplan.core.plan.model import EDITABLE, TASK_FIELDS, FieldKind, TaskField, Waiting
 from todoplan.errors import StoreError
 from todoplan.render.terminal import today
 from todoplan.stores.file import FileStore
@@ -46,27 +48,40 @@ def test_every_field_has_its_option_or_is_left_out_on_purpose(command, made):
     assert offered == settable - {"waiting", "metadata"}
 
 
-@pytest.mark.parametrize(
-    ("kind", "default", "metavar", "words", "given"),
-    [
-        (FieldKind.TEXT, "", "TEXT", "Place of work.", "a\nb"),
-        (FieldKind.TEXT_OR_NONE, None, "TEXT", 'Place of work; "" for none.', "bed 3"),
-        (FieldKind.NUMBER, None, "NUMBER", "Place of work.", 5.0),
-        (FieldKind.DATE, None, "DATE", 'Place of work; "" for none.', "2026-12-31"),
-    ],
-)
-def test_a_field_without_an_option_of_its_own_has_one_by_its_kind(
-    kind, default, metavar, words, given
-):
-    """Its name is the flag and the help; a date is read as --due reads it."""
-    field = TaskField(
+def some_field(kind, default=None):
+    """A field of this kind that todoplan does not have."""
+    return TaskField(
         "place_of_work", kind, default, editable=True, is_progress=False, for_models=True
     )
-    option = option_of_field(field)
+
+
+@pytest.mark.parametrize(
+    ("kind", "metavar", "given", "value"),
+    [
+        (FieldKind.TEXT_OR_NONE, "TEXT", "bed 3", "bed 3"),
+        (FieldKind.NUMBER, "NUMBER", "2.5", 2.5),
+        (FieldKind.DATE, "DATE", "2026-12-31", date(2026, 12, 31)),
+        (FieldKind.PARENT, "ID", "#3", "3"),
+    ],
+)
+def test_a_field_without_an_option_of_its_own_has_one_by_its_kind(kind, metavar, given, value):
+    """Its name is the flag and the help; an empty text clears it."""
+    option = option_of_field(some_field(kind))
     assert option.default == "--place-of-work"
-    assert (option.metavar, option.help) == (metavar, words)
-    read = given if option.parser is None else option.parser(given)
-    assert read == (date(2026, 12, 31) if kind is FieldKind.DATE else given)
+    assert (option.metavar, option.help) == (metavar, 'Place of work; "" for none.')
+    assert (option.parser(given), option.parser("")) == (value, "")
+
+
+def test_a_text_that_may_not_be_none_has_no_word_about_clearing():
+    """An empty text is a text like any other."""
+    option = option_of_field(some_field(FieldKind.TEXT, ""))
+    assert (option.help, option.parser("a\nb"), option.parser("")) == ("Place of work.", "a\nb", "")
+
+
+def test_what_is_no_number_is_refused():
+    """With an example."""
+    with pytest.raises(BadParameter, match="'ten' is no number; write one such"):
+        option_of_field(some_field(FieldKind.NUMBER)).parser("ten")
 
 
 def plan_in(path, plan_id="plan"):
@@ -106,6 +121,20 @@ def test_a_task_is_edited(garden, invoke):
     task = plan_in(garden)["2"]
     assert (task.owner, task.active_form, task.check) == (None, None, None)
     assert (task.subject, task.estimate) == ("Harvest", 5)
+
+
+GIVEN = {"priority": "high", "estimate": "2h", "due": "2026-12-31", "parent": "#1"}
+
+
+@pytest.mark.parametrize("name", attrs.fields_dict(Fields))
+def test_every_field_is_set_and_cleared(garden, invoke, name):
+    """An empty text clears any field: also a number, a date and a priority."""
+    assert invoke("add", "Eat").exit_code == 0
+    flag = f"--{name.replace('_', '-')}"
+    assert invoke("edit", "3", flag, GIVEN.get(name, "new")).exit_code == 0
+    assert getattr(plan_in(garden)["3"], name) != TASK_FIELDS[name].default
+    assert invoke("edit", "3", flag, "").exit_code == 0
+    assert getattr(plan_in(garden)["3"], name) == TASK_FIELDS[name].default
 
 
 @pytest.mark.parametrize("status", Status)
@@ -316,6 +345,8 @@ def test_a_task_waits_and_is_answered(garden, invoke):
     task = plan_in(garden)["1"]
     assert (task.waiting, task.answer) == (None, "South")
     assert invoke("answer", "1", "North").exit_code == 1
+    assert invoke("wait", "1", "bob").exit_code == invoke("answer", "1", "He agrees").exit_code == 0
+    assert plan_in(garden)["1"].answer == "He agrees"
 
 
 @pytest.mark.parametrize(
@@ -339,6 +370,7 @@ def test_a_failed_task_holds_back_what_comes_after(garden, invoke):
     """It is closed without its result; several fail as one."""
     assert invoke("fail", "1").stdout == "failed #1 Sow\n0/2 completed, 1 failed\n"
     assert invoke("fail", "1", "9").exit_code == 1
+    assert "refused: Only a pending task can wait" in invoke("wait", "1", "bob").stderr
     assert plan_in(garden).counts.failed == 1
 
 
@@ -425,7 +457,7 @@ def test_nothing_to_take_back_is_a_refusal(path, invoke):
         ),
         *(
             (("add", "Dig", "--estimate", time), "90m, 2h, 1.5d")
-            for time in ("soon", "1h30", "h", "", "1h,30m")
+            for time in ("soon", "1h30", "h", "1h,30m")
         ),
     ],
 )
@@ -553,6 +585,7 @@ def test_an_estimate_is_a_length_of_work(garden, invoke, given, minutes):
     """A day has eight hours of it, and a week five days; several parts are added up."""
     assert invoke("edit", "1", "--estimate", given).exit_code == 0
     assert plan_in(garden)["1"].estimate == minutes
+    assert f"estimate: {minutes}\n" in invoke("show", "1").stdout
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_a_log_says_which_fields_were_set_from_what_to_what(stored, invoke):
     planner.apply(UpdateTask("2", priority="high", owner="bo", **words))
     planner.apply(UpdateTask("2", owner=None, add_blocked_by=["3"], waiting=Waiting("for rain")))
     planner.apply(RecordEvidence("2", passed=False, summary="2 cm", by="ci"))
-    planner.apply(UpdateTask("2", waiting=Waiting(question="Today?")))
+    planner.apply(UpdateTask("2", waiting=Waiting("bo", question="Today?")))
     planner.apply(UpdateTask("2", waiting=None))
     planner.apply(ClaimTask("cid", task_id="3"))
     told = [line.strip() for line in invoke("log", "--last", "6").stdout.splitlines()]
@@ -88,8 +88,8 @@ def test_a_log_says_which_fields_were_set_from_what_to_what(stored, invoke):
         "#2 blocked by #1 -> #1, #3",
         "#2 waiting nothing -> for rain",
         "#2 evidence nothing -> failed 2 cm",
-        "#2 waiting for rain -> Today?",
-        "#2 waiting Today? -> nothing",
+        "#2 waiting for rain -> bo: Today?",
+        "#2 waiting bo: Today? -> nothing",
     ]
     assert "claim nothing -> cid" in invoke("diff").stdout
 
