@@ -4,7 +4,7 @@ import pytest
 
 from todoplan.dialogue.calls import Call
 from todoplan.testing.adapters import ModelTurn
-from todoplan.testing.adapters.host import Checks, Script, Seen, Transcript, says, turn
+from todoplan.testing.adapters.host import Script, Seen, Transcript, says, turn
 from todoplan.testing.failures import TellsFailures
 
 
@@ -63,11 +63,6 @@ def test_what_is_right_says_nothing():
         test_text = "no check"
 
     assert Right().test_right() == 7
-
-
-def test_checks_without_a_harness_have_said_nothing():
-    """A check that fails before any run has no exchanges."""
-    assert Checks().exchanges() == []
 
 
 def test_without_a_model_each_turn_is_an_exchange():

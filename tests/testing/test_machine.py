@@ -24,7 +24,6 @@ from todoplan.core.commands import (
     ReleaseClaim,
     RenewClaim,
     UpdateTask,
-    WriteTodos,
 )
 from todoplan.core.decide import Accepted, Rejected, decide, plan_of
 from todoplan.core.plan.model import Approval, Waiting
@@ -507,11 +506,3 @@ def _ask(box):
     box.accepted_satisfies_policy()
     box.old_versions_stand()
     box.teardown()
-
-
-def test_machines_on_plans_alone_have_no_events():
-    """If the code under test returns only plans, nothing is replayed at the end."""
-    box = tampered(spoiling(lambda plan: plan))()
-    inside(lambda: box.do(WriteTodos(())))
-    assert box.events is None
-    _ask(box)

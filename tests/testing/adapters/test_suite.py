@@ -308,13 +308,6 @@ def test_an_error_of_the_frameworks_own_time_limit_is_its_own():
         suite_of(Impatient).harness().run(says())
 
 
-def test_a_script_says_its_turns_and_then_that_it_is_done():
-    """After its last turn a script answers "Done.", and it records all requests."""
-    script = Script(turn(("TaskList", {})), says("Yes."))
-    assert [script.reply(ASKED).text for _ in range(4)] == ["", "Yes.", "Done.", "Done."]
-    assert script.requests == [ASKED] * 4
-
-
 def test_a_model_that_is_asked_without_end_fails():
     """The run fails once the model was asked far more often than its script has turns."""
     script = Script()
@@ -574,36 +567,36 @@ def arguing(**arguments):
     return change
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda tools, _: tools[1:], r"the names of the tools:\n  found  \['TaskGet'"),
-        (lambda tools, _: [*tools, tools[0]], r"found  \['TaskCreate', 'TaskCreate'"),
-        (lambda tools, _: None, "the script got no tools: pass them to reply"),
-        (
-            lambda tools, _: [attrs.evolve(tool, description="x") for tool in tools],
-            "TaskGet: found 'x', wanted '",
-        ),
-    ],
-)
-def test_tools_that_are_others_are_told(change, said):
-    """A tool is missing, offered twice, without a description, or described otherwise."""
-    with pytest.raises(AssertionError, match=said):
-        offering(change).test_the_tools_are_those_of_the_tool_set(TOOLSETS["tasks"])
+OFFERED = {
+    "a missing tool": (
+        "tools", lambda tools, _: tools[1:], r"the names of the tools:\n  found  \['TaskGet'",
+    ),
+    "a tool twice": (
+        "tools", lambda tools, _: [*tools, tools[0]], r"found  \['TaskCreate', 'TaskCreate'",
+    ),
+    "no tools": ("tools", lambda *_: None, "the script got no tools: pass them to reply"),
+    "another description": (
+        "tools",
+        lambda tools, _: [attrs.evolve(tool, description="x") for tool in tools],
+        "TaskGet: found 'x', wanted '",
+    ),
+    "a missing argument": (
+        "schemas", arguing(owner=None), r"TaskCreate\.properties\.owner is None, not {",
+    ),
+    "an argument of another type": (
+        "schemas", arguing(owner={"type": "integer"}), "owner.type is 'integer', not 'string'",
+    ),
+    "an argument too many": (
+        "schemas", arguing(me={}), r"TaskList\.properties has 'me' in addition",
+    ),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (arguing(owner=None), r"TaskCreate\.properties\.owner is None, not {"),
-        (arguing(owner={"type": "integer"}), "owner.type is 'integer', not 'string'"),
-        (arguing(me={}), r"TaskList\.properties has 'me' in addition"),
-    ],
-)
-def test_arguments_that_are_others_are_told(change, said):
-    """An argument is missing, has another type, or is not in the tool set."""
+@pytest.mark.parametrize(("what", "change", "said"), OFFERED.values(), ids=OFFERED)
+def test_tools_that_are_others_are_told(what, change, said):
+    """The message names the tool or the argument that differs, and what was offered."""
     with pytest.raises(AssertionError, match=said):
-        offering(change).test_the_schemas_are_those_of_the_tool_set(TOOLSETS["tasks"])
+        getattr(offering(change), f"test_the_{what}_are_those_of_the_tool_set")(TOOLSETS["tasks"])
 
 
 @pytest.mark.parametrize("strict", [True, False])

@@ -1,4 +1,4 @@
-"""The store suite over our own stores, and its own parts: harness, runners, appends."""
+"""The store suite over our own stores, and its own parts: harness, runners, messages."""
 
 import asyncio
 import sys
@@ -8,17 +8,13 @@ from types import SimpleNamespace
 
 import attrs
 import pytest
-from hypothesis import given
 from support.stores_sound import AsyncSound, Sound
 
-from todoplan.core.events.apply import replay
 from todoplan.core.plan.model import FrozenDict, Task
-from todoplan.core.plan.plan import Plan
 from todoplan.stores.file import FileStore
 from todoplan.stores.memory import MemoryStore
 from todoplan.testing.assertions import difference
 from todoplan.testing.stores import AsyncStoreSuite, StoreSuite, harness
-from todoplan.testing.stores.appends import adding, appends
 from todoplan.testing.stores.checks import ODD_IDS
 from todoplan.testing.stores.harness import Checks, TaskRunner, ThreadRunner
 
@@ -176,45 +172,6 @@ def test_threads_take_turns_in_the_store_only(monkeypatch):
     assert at_work_in("todoplan.stores.memory") == 150
     assert at_work_in("my_store") == 150
     assert at_work_in("my_store") == 0
-
-
-def test_tasks_run_at_once():
-    """Each coroutine continues while the others wait."""
-
-    async def all_of_them():
-        ran, meet = [], asyncio.Barrier(3)
-
-        async def one(number):
-            await meet.wait()
-            await TaskRunner().pause()
-            ran.append(number)
-            return number
-
-        assert await TaskRunner().together(*map(one, range(3))) == [0, 1, 2]
-        return ran
-
-    assert sorted(TaskRunner().run(all_of_them())) == [0, 1, 2]
-
-
-@given(appends())
-def test_appends_follow_each_other(made):
-    """Each append begins at the end of the previous one, and its entries lead to its plan."""
-    plan = Plan()
-    for append in made:
-        assert append.expected == plan.revision
-        plan = replay(plan, (event for entry in append.entries for event in entry.events))
-        assert plan == append.plan
-        assert append.entries[-1].revision == plan.revision
-
-
-def test_adding_makes_an_entry_for_each_group():
-    """On any plan, `adding` makes an entry for each group and a task for each subject."""
-    first = adding(Plan(), ("Dig",), ("Lay", "Fill"))
-    assert [entry.revision for entry in first.entries] == [1, 3]
-    more = adding(first.plan, ("Plant",), metadata=FrozenDict({"k": 1}))
-    assert more.expected == 3
-    assert [(task.id, task.subject) for task in more.plan][-1] == ("4", "Plant")
-    assert more.plan["4"].metadata == {"k": 1}
 
 
 def test_no_id_is_asked_for_twice():

@@ -81,24 +81,7 @@ def focus_of(*subjects: Rule | Callable[..., Any]) -> Focus:
     names: set[str] = set()
     texts: dict[str, None] = {}
     numbers: dict[float, None] = {}
-    checks = [each.check if isinstance(each, Rule) else each for each in subjects]
-    for value in _values(checks, names):
-        if isinstance(value, str):
-            if _WORD.fullmatch(value):
-                texts[value] = None
-        elif type(value) in {int, float}:
-            numbers[value] = None
-    for each in _NOISE | {each.name for each in subjects if isinstance(each, Rule)}:
-        texts.pop(each, None)
-    return Focus(frozenset(names), tuple(texts), tuple(sorted(numbers)))
-
-
-def _values(functions: list[Callable[..., Any]], names: set[str]) -> Iterator[Any]:
-    """
-    Yield the constants of functions, and of the functions that they call. Add the names in the code
-    of all these functions to `names`.
-    """
-    left: list[Any] = [*functions]
+    left: list[Any] = [each.check if isinstance(each, Rule) else each for each in subjects]
     seen: set[int] = set()
     for value in left:  # the list grows during the loop
         if id(value) in seen:
@@ -114,11 +97,19 @@ def _values(functions: list[Callable[..., Any]], names: set[str]) -> Iterator[An
             left += [*value, *value.values()]
         elif isinstance(value, tuple | list | set | frozenset):
             left += value
-        else:
-            yield value
+        elif isinstance(value, str) and _WORD.fullmatch(value):
+            texts[value] = None
+        elif type(value) in {int, float}:
+            numbers[value] = None
+    for each in _NOISE | {each.name for each in subjects if isinstance(each, Rule)}:
+        texts.pop(each, None)
+    return Focus(frozenset(names), tuple(texts), tuple(sorted(numbers)))
 
 
 def _of_function(function: FunctionType, names: set[str]) -> Iterator[Any]:
+    """
+    Yield the constants of a function and what its names stand for, and add the names to `names`.
+    """
     codes = [function.__code__]
     for code in codes:  # the list grows during the loop
         names.update(code.co_names)
@@ -152,14 +143,8 @@ class Near:
         }
         self._linked, self._nested = bool(names & _EDGES), bool(names & _TREE)
         # Hypothesis shrinks towards the start.
-        kinds: list[_Make] = [
-            self._create,
-            self._move,
-            self._edit,
-            self._create_several,
-            self._move,
-        ]
-        kinds += [self._several, self._several, delete, rewritten]
+        kinds: list[_Make] = [self._create, self._move, self._edit, self._create_several]
+        kinds += [self._move, self._several, self._several, delete, rewritten]
         kinds += [lambda draw, plan: draw(sensible_commands(plan))]
         kinds += [link, link, unlink] if self._linked else []
         kinds += [nest, nest] if self._nested else []
