@@ -31,6 +31,7 @@ from typing import Any
 import psycopg
 
 from benchmarks.machine import described
+from benchmarks.reports.tables import table_of
 from benchmarks.stores_long.costs import claims
 from benchmarks.stores_long.late_holders import cut_off, stopped
 from todoplan import Plan, Planner
@@ -84,8 +85,9 @@ def main() -> None:
             ),
         ]
         for title, rows in _parts(server, quick=quick):
-            lines += ["", f"## {title}", "", *_table(rows)]
-            print("\n".join(lines[-len(rows) - 5 :]), flush=True)
+            part = ["", f"## {title}", "", table_of(rows).rstrip()]
+            print("\n".join(part), flush=True)
+            lines += part
     if given.save:
         _PAGE.write_text("\n".join([*lines, ""]), "utf-8")
 
@@ -108,12 +110,6 @@ def _parts(server: Server, *, quick: bool) -> Iterator[tuple[str, list[Row]]]:
     yield "From a commit to who watches", [watched(server, 50 if quick else 300)]
     made = lambda: Planner(PostgresStore(server.fresh()), "a")  # noqa: E731 - a name for one line
     yield "A claim in a small and in a large plan", [claims(made, 1_000 if quick else 10_000)]
-
-
-def _table(rows: list[Row]) -> list[str]:
-    head = [*rows[0]]
-    cells = [head, ["---"] * len(head), *([str(row[name]) for name in head] for row in rows)]
-    return [f"| {' | '.join(row)} |" for row in cells]
 
 
 def killed(what: str, server: Server, times: int, kill: Callable[[Any], None]) -> Row:

@@ -10,9 +10,9 @@ from benchmarks.floors.chunks import ChunkedFloor
 from benchmarks.floors.graphs import Graphs
 from benchmarks.floors.items import Items
 from benchmarks.floors.lists import Lists
-from benchmarks.floors.statuses import flipping
+from benchmarks.floors.statuses import flipping, flipping_lean
 
-__all__ = ["ChunkedFloor", "Floor", "flipping"]
+__all__ = ["ChunkedFloor", "Floor", "flipping", "flipping_lean"]
 
 
 class Floor(Items, Lists, Graphs):

@@ -2,13 +2,15 @@
 
 import json
 from collections import Counter
+from collections.abc import Callable
+from itertools import cycle
 from typing import Any
 
 from benchmarks.floors.tasks import FloorTask, make, with_status
 from benchmarks.measure import Call
 from benchmarks.workload import active_id, entries
 
-__all__ = ["STATUSES", "Statuses", "flipping"]
+__all__ = ["STATUSES", "Statuses", "flipping", "flipping_lean"]
 
 STATUSES = {"pending", "in_progress", "completed", "cancelled"}
 
@@ -49,16 +51,13 @@ class Statuses:
         return Call(lambda: self.update(flip()), lambda text: "#" in text, tidy=self.journal.clear)
 
 
-def flipping(size: int, key: str = "task_id") -> Any:
+def flipping(size: int, key: str = "task_id") -> Callable[[], str]:
     """Return a function that returns the arguments of a status change, back and forth."""
-    there, back = (
-        json.dumps({key: active_id(size), "status": status})
-        for status in ("pending", "in_progress")
-    )
-    state = [back, there]
+    told = [{key: active_id(size), "status": each} for each in ("pending", "in_progress")]
+    return cycle([json.dumps(each) for each in told]).__next__
 
-    def flip() -> str:
-        state.reverse()
-        return state[0]
 
-    return flip
+def flipping_lean(size: int) -> Callable[[], str]:
+    """Return the same for the tool set `lean`: the task is completed, and started again."""
+    number = int(active_id(size))
+    return cycle([json.dumps({word: [number]}) for word in ("done", "start")]).__next__

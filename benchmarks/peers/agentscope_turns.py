@@ -1,16 +1,15 @@
 """AgentScope's `Toolkit` with a plan: its own TaskUpdate, ours, and a tool that does nothing."""
 
-import json
 from typing import Any
 
 from agentscope.message import TextBlock, ToolCallBlock, ToolResultState
 from agentscope.state import AgentState
 from agentscope.tool import ToolBase, ToolChunk, Toolkit
 
-from benchmarks.floors import flipping
+from benchmarks.floors import flipping, flipping_lean
 from benchmarks.measure import Call
+from benchmarks.ours import NOTHING
 from benchmarks.peers.agentscope import AgentScopeToolkit, state_of
-from benchmarks.workload import active_id
 from todoplan.adapters.agentscope import make_tools
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import LEAN
@@ -36,14 +35,12 @@ class Bare(ToolBase):
 
 def turns(size: int) -> dict[str, dict[str, Call]]:
     """Return the calls by tool, which change the middle task back and forth."""
-    ours = Toolkit(tools=list(make_tools()))
+    ours, lean = (Toolkit(tools=[*make_tools(box)]) for box in (None, Toolbox(LEAN)))
     found = {
         "own": AgentScopeToolkit(size).status_change(),
         "todoplan TaskUpdate": _asked(ours, state_of(size), "TaskUpdate", flipping(size)),
-        "todoplan lean": _lean(size),
-        "a tool that does nothing": _asked(
-            Toolkit(tools=[Bare()]), AgentState(), "TaskUpdate", flipping(size)
-        ),
+        "todoplan lean": _asked(lean, state_of(size), "plan", flipping_lean(size)),
+        NOTHING: _asked(Toolkit(tools=[Bare()]), AgentState(), "TaskUpdate", flipping(size)),
     }
     return {"AgentScope Toolkit": found}
 
@@ -57,15 +54,3 @@ def _asked(toolkit: Toolkit, state: AgentState, name: str, text: Any) -> Call:
         return said
 
     return Call(run, lambda said: said.state == "success", awaited=True)
-
-
-def _lean(size: int) -> Call:
-    """Complete the middle task and start it again, repeatedly."""
-    number = int(active_id(size))
-    texts = [json.dumps({"start": [number]}), json.dumps({"done": [number]})]
-
-    def flip() -> str:
-        texts.reverse()
-        return texts[0]
-
-    return _asked(Toolkit(tools=list(make_tools(Toolbox(LEAN)))), state_of(size), "plan", flip)

@@ -14,10 +14,9 @@ from typing import Any
 
 from claude_agent_sdk import ClaudeAgentOptions, create_sdk_mcp_server, query, tool
 
-from benchmarks.floors import flipping
+from benchmarks.floors import flipping, flipping_lean
 from benchmarks.measure import Call
 from benchmarks.ours import NOTHING, plan_like
-from benchmarks.workload import active_id
 from todoplan.adapters.claude_agent_sdk import Planning, attach, seed_plan
 from todoplan.dialogue import calls
 from todoplan.dialogue.toolbox import Toolbox
@@ -39,13 +38,6 @@ async def nothing(arguments: dict[str, Any]) -> dict[str, Any]:
 def turns(size: int) -> dict[str, dict[str, Call]]:
     """Return the queries by tool; Claude Code's own task tools are in its program."""
     server = create_sdk_mcp_server("plan", tools=[nothing])
-    number = int(active_id(size))
-    words = [json.dumps({"done": [number]}), json.dumps({"start": [number]})]
-
-    def lean() -> str:
-        words.reverse()
-        return words[0]
-
     bare = ClaudeAgentOptions(mcp_servers={"plan": server})
     return {
         "Claude Agent SDK query": {
@@ -53,7 +45,7 @@ def turns(size: int) -> dict[str, dict[str, Call]]:
             "todoplan TaskUpdate": _run(
                 _attached(tasks("snake"), size), "TaskUpdate", flipping(size)
             ),
-            "todoplan lean": _run(_attached(LEAN, size), "plan", lean),
+            "todoplan lean": _run(_attached(LEAN, size), "plan", flipping_lean(size)),
         }
     }
 

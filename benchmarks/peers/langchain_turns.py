@@ -11,7 +11,7 @@ from langgraph.graph import END, START, StateGraph
 from langgraph.prebuilt import ToolNode
 
 from benchmarks.measure import Call
-from benchmarks.ours import plan_like
+from benchmarks.ours import NOTHING, plan_like
 from benchmarks.peers.langchain import invocation
 from benchmarks.workload import active_id, listed
 from todoplan.adapters.langgraph import PlanState, make_tools, plan_update
@@ -58,7 +58,7 @@ def _contenders(size: int) -> dict[str, _Said]:
     for who, (toolset, name, text) in ours.items():
         tool = next(each for each in make_tools(Toolbox(toolset)) if each.name == name)
         found[who] = (tool, PlanState, before, text)
-    return found | {"a tool that does nothing": (_bare(), PlanState, {}, '{"step": "1"}')}
+    return found | {NOTHING: (_bare(), PlanState, {}, '{"step": "1"}')}
 
 
 def _bare() -> StructuredTool:

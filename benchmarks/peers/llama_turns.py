@@ -12,10 +12,9 @@ from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.tools import FunctionTool
 from llama_index.core.workflow import Context
 
-from benchmarks.floors import flipping
+from benchmarks.floors import flipping, flipping_lean
 from benchmarks.measure import Call
-from benchmarks.ours import plan_like
-from benchmarks.workload import active_id
+from benchmarks.ours import NOTHING, plan_like
 from todoplan.adapters.llama_index import Planning, PlanningAgent, seed_plan
 from todoplan.dialogue.guidance import Settings
 from todoplan.dialogue.toolbox import Toolbox
@@ -26,20 +25,13 @@ __all__ = ["turns"]
 
 def turns(size: int) -> dict[str, dict[str, Call]]:
     """Return the runs by tool; LlamaIndex has no planning tool of its own."""
-    number = active_id(size)
-    words = [f'{{"done": [{number}]}}', f'{{"start": [{number}]}}']
-
-    def lean() -> str:
-        words.reverse()
-        return words[0]
-
     tool = FunctionTool.from_defaults(nothing)
     plain = FunctionAgent(llm=_Scripted("nothing", lambda: '{"step": "1"}'), tools=[tool])
     return {
         "LlamaIndex run": {
-            "a tool that does nothing": _run(plain, Context(plain)),
+            NOTHING: _run(plain, Context(plain)),
             "todoplan TaskUpdate": _planning("TaskUpdate", flipping(size), tasks("snake"), size),
-            "todoplan lean": _planning("plan", lean, LEAN, size),
+            "todoplan lean": _planning("plan", flipping_lean(size), LEAN, size),
         }
     }
 

@@ -6,10 +6,9 @@ from typing import Any
 from agents import Agent, RunConfig, Runner, function_tool
 from agents.testing import ScriptedModel, assistant_message, function_call
 
-from benchmarks.floors import flipping
+from benchmarks.floors import flipping, flipping_lean
 from benchmarks.measure import Call
-from benchmarks.ours import plan_like
-from benchmarks.workload import active_id
+from benchmarks.ours import NOTHING, plan_like
 from todoplan.adapters.openai_agents import Planning, make_tools
 from todoplan.codec import plan_to_data
 from todoplan.dialogue.toolbox import Toolbox
@@ -22,18 +21,11 @@ _CONFIG = RunConfig(tracing_disabled=True)
 
 def turns(size: int) -> dict[str, dict[str, Call]]:
     """Return the runs by tool; the SDK has no planning tool of its own."""
-    number = active_id(size)
-    words = [f'{{"done": [{number}]}}', f'{{"start": [{number}]}}']
-
-    def lean() -> str:
-        words.reverse()
-        return words[0]
-
     return {
         "OpenAI Agents run": {
-            "a tool that does nothing": _run("nothing", lambda: '{"step": "1"}', [nothing]),
+            NOTHING: _run("nothing", lambda: '{"step": "1"}', [nothing]),
             "todoplan TaskUpdate": _run("TaskUpdate", flipping(size), _tools(tasks(), size)),
-            "todoplan lean": _run("plan", lean, _tools(LEAN, size)),
+            "todoplan lean": _run("plan", flipping_lean(size), _tools(LEAN, size)),
         }
     }
 

@@ -10,7 +10,7 @@ from pydantic_ai_todo import TodoCapability
 
 from benchmarks.floors import flipping
 from benchmarks.measure import Call
-from benchmarks.ours import plan_like
+from benchmarks.ours import NOTHING, plan_like
 from benchmarks.peers.pydantic_todo import PydanticTodo
 from benchmarks.workload import active_id
 from todoplan.adapters.pydantic_ai import Planning, make_tools, seed_plan
@@ -40,12 +40,7 @@ def turns(size: int) -> dict[str, dict[str, Call]]:
         ),
         "todoplan TaskUpdate": ("TaskUpdate", lambda: moved, {"toolsets": [granular]}, history),
         "todoplan lean": ("plan", lambda: f'{{"done": [{number}]}}', {"toolsets": [lean]}, history),
-        "a tool that does nothing": (
-            "_nothing",
-            lambda: '{"step": "1"}',
-            {"tools": [_nothing]},
-            None,
-        ),
+        NOTHING: ("_nothing", lambda: '{"step": "1"}', {"tools": [_nothing]}, None),
     }
     return {"Pydantic AI run": {who: _run(*each) for who, each in said.items()}}
 

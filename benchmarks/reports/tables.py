@@ -1,9 +1,9 @@
 """Markdown tables, and the format of figures in them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["cell", "count", "ratio", "table", "took"]
+__all__ = ["cell", "count", "ratio", "table", "table_of", "took"]
 
 _FEW = 10
 
@@ -13,6 +13,12 @@ def table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
     rule = ["---"] * 1 + ["---:"] * (len(head) - 1)
     rows = [head, rule, *lines]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"
+
+
+def table_of(rows: Sequence[Mapping[str, object]]) -> str:
+    """Return a table of rows that all have the same keys, which are its head."""
+    shown = ((f"{v:,}" if isinstance(v, int) else str(v) for v in row.values()) for row in rows)
+    return table([*rows[0]], map(list, shown))
 
 
 def took(us: float) -> str:

@@ -7,10 +7,10 @@ import os
 import platform
 import sqlite3
 import tempfile
-from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from benchmarks.reports.tables import table_of
 from benchmarks.stores_long.contention import openings, writers
 from benchmarks.stores_long.costs import claims, growth, one_process
 from benchmarks.stores_long.damage import cuts, kills, stops_on_sqlite
@@ -54,7 +54,7 @@ def main() -> None:
         "A claim in a small and in a large plan": [claims_of_files(10_000 // part)],
     }
     for title, rows in parts.items():
-        lines += ["", f"## {title}", "", *_table(rows)]
+        lines += ["", f"## {title}", "", table_of(rows).rstrip()]
     text = "\n".join([*lines, ""])
     print(text)
     if given.save:
@@ -66,12 +66,6 @@ def claims_of_files(tasks: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         paths = iter([f"{folder}/small.db", f"{folder}/large.db"])
         return claims(lambda: Planner(SqliteStore(next(paths)), "a"), tasks)
-
-
-def _table(rows: Sequence[Mapping[str, float]]) -> list[str]:
-    head = [*rows[0]]
-    cells = [head, ["---:"] * len(head), *([f"{row[name]:,}" for name in head] for row in rows)]
-    return [f"| {' | '.join(row)} |" for row in cells]
 
 
 if __name__ == "__main__":
