@@ -2,12 +2,16 @@
 
 import asyncio
 import json
+from contextvars import ContextVar
 from inspect import isawaitable
 from tempfile import mkdtemp
 
 import pytest
 
 from todoplan.testing.adapters.host import in_thread
+
+SCRIPT = ContextVar("SCRIPT")
+"""The script of the current run, for a framework whose agent has one model for all runs."""
 
 
 def result(value):

@@ -1,7 +1,6 @@
 """Microsoft's Agent Framework under the conformance suite: real agents, a scripted client."""
 
 import json
-from contextvars import ContextVar
 
 from agent_framework import (
     Agent,
@@ -15,12 +14,10 @@ from agent_framework import (
     Message,
     ResponseStream,
 )
-from support.conformance import PlanningHost, events_of
+from support.conformance import SCRIPT, PlanningHost, events_of
 
 from todoplan.adapters import agent_framework
 from todoplan.testing.adapters import Definition, Ran, Seen
-
-SCRIPT = ContextVar("SCRIPT")
 
 
 class Scripted(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):

@@ -157,12 +157,31 @@ def _message(data):
     return Message(**{**data, "calls": tuple(data["calls"]), "results": results})
 
 
-class Functions:
-    """An application's own loop; each session is saved as a JSON text."""
+def missing(plan, call):
+    """Return the reply to a call of a tool that does not exist."""
+    text = "There is no such tool."
+    return Reply(plan, text, is_error=True, name=call.name, call_id=call.call_id)
+
+
+class Kept:
+    """An application that keeps each session as a JSON text; `live` has the runs that go on now."""
+
+    def __init__(self, setup):
+        self.setup, self.kept, self.live = setup, {}, {}
+
+    def saved(self):
+        return json.dumps(self.kept)
+
+    def resume(self, saved):
+        self.kept = json.loads(saved)
+
+
+class Functions(Kept):
+    """An application's own loop."""
 
     def __init__(self, shape, setup):
-        self.shape, self.setup, self.kept, self.live = shape, setup, {}, {}
-        toolbox = setup.toolbox
+        super().__init__(setup)
+        self.shape, toolbox = shape, setup.toolbox
         self.guidance = Guidance(toolbox.toolset, setup.settings, toolbox.policy)
 
     def load(self, session):
@@ -189,12 +208,6 @@ class Functions:
 
     def plan(self, session):
         return self.load(session).plan
-
-    def saved(self):
-        return json.dumps(self.kept)
-
-    def resume(self, saved):
-        self.kept = json.loads(saved)
 
     async def run(self, session, script):
         record, events = self.load(session), []
@@ -290,8 +303,7 @@ class Functions:
         return verifying.answer(attempt) if verifying else attempt(setup.toolbox)
 
     def missing(self, plan, call):
-        text = "There is no such tool."
-        return Reply(plan, text, is_error=True, name=call.name, call_id=call.call_id)
+        return missing(plan, call)
 
     def result(self, reply):
         return ToolResult(reply.name, not reply.is_error, reply.call_id)
@@ -307,13 +319,8 @@ class Functions:
         return self.read(record.messages)
 
 
-class Runs:
-    """
-    An application's loop with a `Run`, for chat completions; each session is saved as a JSON text.
-    """
-
-    def __init__(self, setup):
-        self.setup, self.kept, self.live = setup, {}, {}
+class Runs(Kept):
+    """An application's loop with a `Run`, for chat completions."""
 
     def _begun(self, session):
         kept = json.loads(self.kept.get(session, "{}"))
@@ -341,12 +348,6 @@ class Runs:
     def plan(self, session):
         return self._begun(session)[0].planner.plan
 
-    def saved(self):
-        return json.dumps(self.kept)
-
-    def resume(self, saved):
-        self.kept = json.loads(saved)
-
     async def run(self, session, script):
         run, messages = self._begun(session)
         told, prompt = [], self.setup.toolbox.toolset.system_prompt()
@@ -362,13 +363,8 @@ class Runs:
             response = {"choices": [{"finish_reason": finish, "message": message}]}
             what = run.after_model(response)
             if what != "again":
-                messages += run.answer(response, lambda call: _missing(run, call))
+                messages += run.answer(response, lambda call: missing(run.planner.plan, call))
         del self.live[session]
         self._save(session, run, messages)
         read = [one for message in messages for one in _of_chat(message)]
         return Ran(read, told, plan_from_data(run.to_data()["plan"]))
-
-
-def _missing(run, call):
-    text = "There is no such tool."
-    return Reply(run.planner.plan, text, is_error=True, name=call.name, call_id=call.call_id)

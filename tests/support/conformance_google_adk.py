@@ -2,7 +2,6 @@
 
 import asyncio
 import pickle
-from contextvars import ContextVar
 
 from google.adk.agents import LlmAgent
 from google.adk.agents.run_config import RunConfig, StreamingMode
@@ -10,13 +9,12 @@ from google.adk.models import BaseLlm, LlmResponse
 from google.adk.runners import Runner
 from google.adk.sessions import InMemorySessionService
 from google.genai import types
-from support.conformance import PlanningHost, events_of
+from support.conformance import SCRIPT, PlanningHost, events_of
 
 from todoplan.adapters import google_adk
 from todoplan.testing.adapters import Definition, Ran, Seen
 
 APP, USER = "app", "ann"
-SCRIPT = ContextVar("SCRIPT")
 
 
 class Scripted(BaseLlm):

@@ -1,7 +1,6 @@
 """LlamaIndex under the conformance suite: real agents and workflows, a scripted model."""
 
 import json
-from contextvars import ContextVar
 
 import pytest
 from llama_index.core.agent.workflow import AgentWorkflow
@@ -10,12 +9,11 @@ from llama_index.core.llms import ChatMessage, ChatResponse
 from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.workflow import Context
-from support.conformance import PlanningHost, events_of
+from support.conformance import SCRIPT, PlanningHost, events_of
 
 from todoplan.adapters import llama_index
 from todoplan.testing.adapters import Definition, Ran, Seen
 
-SCRIPT = ContextVar("SCRIPT")
 WARNINGS = pytest.mark.filterwarnings(
     "ignore::pydantic.warnings.PydanticDeprecationWarning",
     "ignore::workflows.context.state_store.UnserializableKeyWarning",
