@@ -1,7 +1,8 @@
-"""The benchmarks are no part of the package: they are imported from the checkout."""
+"""The benchmarks are not part of the package: they are imported from the checkout."""
 
 import asyncio
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,18 @@ if ROOT not in sys.path:
 
 
 @pytest.fixture
+def command(monkeypatch):
+    """A function that runs `python -m benchmarks` with these options."""
+
+    def run(*options):
+        monkeypatch.setattr(sys, "argv", ["benchmarks", *map(str, options)])
+        import_module("benchmarks.__main__").main()
+
+    return run
+
+
+@pytest.fixture
 def runner():
-    """What runs the calls that are awaited."""
+    """A runner for calls that are awaited."""
     with asyncio.Runner() as made:
         yield made

@@ -1,4 +1,4 @@
-"""Every contender does what its cases are named for, again and again."""
+"""Every contender carries out its operations, repeatedly."""
 
 import json
 
@@ -24,7 +24,7 @@ CASES = [
 
 @pytest.mark.parametrize(("kind", "name"), CASES)
 def test_a_case_does_what_it_is_named_for(kind, name, runner):
-    """The answer of each call says so, also of the second and of the one after tidying."""
+    """The result of each call shows that the operation was done, also when it is repeated."""
     call = getattr(kind(SIZE), name)()
     for _ in range(2):
         assert call.holds(once(call, runner)[1])
@@ -34,13 +34,13 @@ def test_a_case_does_what_it_is_named_for(kind, name, runner):
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_floor_and_ours_take_part_in_everything(name):
-    """A ratio to the floor can be given for each operation."""
+    """The floor and todoplan have every operation, so that each has a ratio."""
     assert hasattr(Floor, name)
     assert hasattr(Ours, name)
 
 
 def test_everyone_gets_the_same_plan():
-    """The first half completed, one in progress, the rest pending."""
+    """In every plan, the first half is completed, one task is in progress, the rest are pending."""
     assert [status for _, _, status in entries(5)] == [
         "completed",
         "completed",
@@ -62,7 +62,7 @@ def test_everyone_gets_the_same_plan():
 
 @pytest.mark.parametrize("shape", ["chain", "wide", "dense"])
 def test_plans_have_the_edges_of_their_shape(shape):
-    """As many as the shape has, and those before the beginning left out."""
+    """A plan has exactly the edges of its shape, without those of tasks before `begin`."""
     plan = plan_with_edges(30, shape)
     found = {(int(end), int(task.id)) for task in plan for end in task.blocked_by}
     assert found == set(edges(30, shape))
@@ -72,7 +72,7 @@ def test_plans_have_the_edges_of_their_shape(shape):
 
 
 def test_the_floor_keeps_accounts():
-    """Counters and journal follow, and what is wrong is refused."""
+    """The floor updates its counters and its journal, and refuses wrong arguments."""
     floor = Floor(3)
     assert floor.update('{"task_id": "3", "status": "completed"}') == "2/3: #3 completed"
     assert floor.add('{"subject": "One more"}') == "2/4: #4 created"

@@ -1,4 +1,4 @@
-"""Tokens: scripts play to their end, and a bill adds up."""
+"""Token counts: the scripts run to their end, and a bill adds up."""
 
 from itertools import pairwise
 
@@ -17,7 +17,7 @@ PLAYED = [toolset for toolset in priced_tool_sets() if toolset.script]
 
 
 def test_titles_are_short_and_differ():
-    """About seven tokens each."""
+    """Titles are different, and have about seven tokens each."""
     found = titles(50)
     assert len(set(found)) == 50
     assert 6.5 <= sum(map(tokens, found)) / 50 <= 7.5
@@ -25,7 +25,7 @@ def test_titles_are_short_and_differ():
 
 @pytest.mark.parametrize("toolset", PLAYED, ids=lambda toolset: toolset.name)
 def test_a_script_brings_the_plan_to_its_end(toolset):
-    """The last reply of each host tells that something was completed, and no reply is an error."""
+    """No reply of a host is an error, and the last reply reports a completed task."""
     said = []
     host = toolset.host()
 
@@ -41,7 +41,7 @@ def test_a_script_brings_the_plan_to_its_end(toolset):
 
 
 def test_a_bill_adds_up():
-    """Counted by hand: two planning requests, three of work, everything sent again each time."""
+    """The figures equal those counted by hand for two planning calls and three calls of work."""
 
     def script():
         told = yield Turn((("plan", {}),), works=True)
@@ -68,7 +68,7 @@ def test_a_bill_adds_up():
 
 
 def test_a_changing_system_prompt_breaks_the_prefix():
-    """What stands behind the change is not kept, what stands before it is."""
+    """Only what stands before the first change of the system prompt counts as cached prefix."""
     states = iter(["state one", "state two"])
 
     def script():
@@ -82,13 +82,13 @@ def test_a_changing_system_prompt_breaks_the_prefix():
 
 
 def after(plan, *todos):
-    """Return the plan with this list written."""
+    """Return the plan after a write of this list."""
     told = tuple(Todo(text, status) for text, status in todos)
     return decide(plan, commands.WriteTodos(told, clear=not told)).plan
 
 
 def test_a_story_follows_the_recorded_plan():
-    """Creations, changes, new texts and removals arrive in each tool set as far as it has words."""
+    """Each tool set makes the creations, changes and removals for which it has a call."""
     told = recorded_plans()
     plans = [Plan()]
     plans.append(

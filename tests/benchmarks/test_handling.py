@@ -1,4 +1,4 @@
-"""The cases of `handling` are valid, our entries keep to them, and a bad entry is caught."""
+"""The cases of `handling` are valid, and a faulty entry is caught; ours have no new faults."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,9 @@ OURS = [name for name in ENTRIES if name.startswith("todoplan")]
 
 
 class Bad(TaskTools):
-    """Whatever is asked for, the last task of the plan goes, and the same id is used for all."""
+    """
+    A faulty entry: at each turn all but the last task are replaced, and all tasks have one id.
+    """
 
     name, packages, id_key, wait_key = "bad", (), "id", "after"
 
@@ -61,7 +63,7 @@ class Bad(TaskTools):
 
 
 class Listing(WholeList):
-    """A whole list that is kept as it comes."""
+    """An entry that stores each list as it was sent."""
 
     name, packages, tool = "listing", (), "write"
 
@@ -81,7 +83,9 @@ class Listing(WholeList):
 
 
 def test_every_case_is_valid():
-    """Its keys, wishes and checks are known, its name is its own, and each column has cases."""
+    """
+    A case has a name of its own and only known keys, wishes and checks; each column has cases.
+    """
     assert len(NAMED) == len(WRITTEN)
     assert {case["column"] for case in WRITTEN} == {*COLUMNS}
     for case in WRITTEN:
@@ -94,7 +98,7 @@ def test_every_case_is_valid():
 
 
 def test_the_same_seed_gives_the_same_calls():
-    """Another seed gives others; each fault is there."""
+    """Equal seeds give equal cases, other seeds other cases; every fault occurs."""
     one, other = list(spoiled(1, 3)), list(spoiled(2, 3))
     assert one == list(spoiled(1, 3))
     assert [case["steps"] for case in one] != [case["steps"] for case in other]
@@ -103,20 +107,20 @@ def test_the_same_seed_gives_the_same_calls():
 
 @pytest.mark.parametrize("spoil", SPOILS)
 def test_a_fault_changes_what_it_is_named_for(spoil):
-    """Of a call that has everything."""
+    """Each fault changes a call that has an id, a text and a status."""
     text = json.dumps({"todos": [{"id": "1", "content": "Bake", "status": "pending"}]})
     assert SPOILS[spoil](text) != text
 
 
 @pytest.mark.parametrize("column", COLUMNS)
 def test_a_bad_entry_is_caught_in_every_column(column):
-    """It has a fault, or raises, in one case at least."""
+    """The faulty entry has a fault in at least one case of each column."""
     found = [outcome(case, Bad) for case in WRITTEN if case["column"] == column]
     assert "fault" in {each.verdict for each in found}
 
 
 def test_what_is_documented_is_no_fault():
-    """And the text says where."""
+    """A fault that the entry documents has a verdict of its own, which quotes the document."""
     case = NAMED["rewrite-with-nothing"]
     assert outcome(case, Listing).verdict == "fault"
     told = {**case, "documented": {"listing": "its text"}}
@@ -124,26 +128,20 @@ def test_what_is_documented_is_no_fault():
     assert "its text" in outcome(told, Listing).what
 
 
-def test_a_spoiled_call_is_harm_if_the_plan_is_neither():
-    """It is right if the plan is as meant, and refused if it is as it was."""
+def test_a_spoiled_call_has_a_verdict():
+    """
+    It is right if the plan is as meant, harm if the entry raises, and "n/a" if nothing was changed.
+    """
     made = {case["spoil"]: case for case in spoiled(1, 1)}
-    assert outcome(made["other status words"], Listing) in {
-        Played("right"),
-        outcome(made["other status words"], Listing),
-    }
-    assert outcome(made["cut in the middle"], Listing).verdict == "harm"  # it raises
-    assert outcome({**made["ids with #"]}, Listing).verdict == "n/a"
+    assert outcome(made["other status words"], Listing) == Played("right")
+    assert outcome(made["cut in the middle"], Listing).verdict == "harm"
+    assert outcome(made["ids with #"], Listing).verdict == "n/a"
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_our_entries_have_the_faults_that_are_known(name):
-    """No others: a new one is a loss of behaviour, one that is gone is to be taken out here."""
-    known = {
-        "todoplan-lean": {
-            "completed-by-mistake",
-            "another-task-first",
-        }
-    }
+    """Our entries have exactly the known faults; one that is mended is removed from this list."""
+    known = {"todoplan-lean": {"completed-by-mistake", "another-task-first"}}
     found = {c["name"] for c in WRITTEN if outcome(c, entry_class(name)).verdict == "fault"}
     assert found == known.get(name, set())
 
@@ -151,13 +149,13 @@ def test_our_entries_have_the_faults_that_are_known(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OURS)
 def test_no_spoiled_call_harms_our_plans(name):
-    """It is read as it was meant, or refused."""
+    """A call with a fault is read as it was meant, or refused."""
     for case in spoiled(1, 12):
         assert outcome(case, entry_class(name)).verdict in {"right", "refused", "n/a"}, case
 
 
 def test_langchain_plays_for_real():
-    """In an agent with its middleware and a checkpointer."""
+    """LangChain plays cases in a real agent with its middleware and a checkpointer."""
     pytest.importorskip("langchain")
     langchain = entry_class("langchain")
     assert outcome(NAMED["the-last-one-completes"], langchain).verdict == "kept"
@@ -171,18 +169,18 @@ def test_langchain_plays_for_real():
 
 
 def test_a_life_that_is_not_completed_has_no_price():
-    """It is told as such."""
+    """If the tasks are not completed in the end, there are no token counts."""
     assert life(Bad, ["Bake", "Sow"]) is None
 
 
 def test_a_wish_about_a_text_that_is_not_there_is_no_wish():
-    """So that a whole list plays only what it can say."""
+    """A wish about a text that is not in the list raises a KeyError."""
     with pytest.raises(KeyError):
         applied([("Bake", "pending")], ["complete", "Sow"])
 
 
 def test_an_entry_without_its_packages_takes_no_part(monkeypatch, tmp_path):
-    """The reason is named; an environment apart is made only on request."""
+    """The reason is given; only `--apart` makes an environment for an entry."""
     monkeypatch.setitem(NEEDS, "langchain", ("no-such-distribution",))
     with pytest.raises(NotInstalled, match="no-such-distribution"):
         python_of("langchain")
@@ -195,7 +193,7 @@ def test_an_entry_without_its_packages_takes_no_part(monkeypatch, tmp_path):
 
 
 def test_an_entry_has_at_most_60_lines():
-    """Without its docstrings and blank lines."""
+    """The code of an entry, without blank lines and docstrings, has at most 60 lines."""
     folder = Path(handling.__file__).parents[1] / "handling" / "entries"
     for path in folder.glob("*.py"):
         lines = path.read_text("utf-8").splitlines()
@@ -205,7 +203,7 @@ def test_an_entry_has_at_most_60_lines():
 
 @pytest.mark.slow
 def test_the_page_has_a_row_for_each_entry(capsys):
-    """And a case runs alone by its name."""
+    """The page has a row for each entry, and a case can be played alone by its name."""
     handling.main(["--entry", "todoplan-lean", "--plans", "1"])
     assert "| todoplan-lean | 0/" in capsys.readouterr().out
     handling.main(["--entry", "todoplan-lean", "--case", "rewrite-with-nothing"])
@@ -215,6 +213,6 @@ def test_the_page_has_a_row_for_each_entry(capsys):
 
 
 def test_cases_are_listed(capsys):
-    """With what each promises."""
+    """`--list` prints each case with its promise."""
     handling.main(["--list"])
     assert NAMED["rewrite-with-nothing"]["promise"] in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""Timing: rounds in turn, a check before, and what is left out."""
+"""Timing: contenders take turns, results are checked, and slow contenders are called once."""
 
 import pytest
 
@@ -50,13 +50,13 @@ def test_awaited_calls_are_awaited():
 
 
 def test_a_call_that_does_something_else_is_no_figure():
-    """What does not hold stops the run."""
+    """A result that `holds` does not accept stops the measurement."""
     with pytest.raises(AssertionError, match="does not do what it is named for: 3"):
         measure({"a": Call(lambda: 3, lambda result: result == 4)}, QUICK)
 
 
 def test_who_is_too_slow_is_called_once():
-    """One call, with a note; who runs out of stack has no figure."""
+    """A slow contender is called once and has a note; one that recurses too deeply has no time."""
 
     def deep():
         return deep()
@@ -69,7 +69,7 @@ def test_who_is_too_slow_is_called_once():
 
 
 def test_ratios_are_of_the_same_round():
-    """The median of the ratios, not the ratio of the medians."""
+    """A ratio is the median of the rounds' ratios, and not the ratio of the medians."""
     taken = {"floor": Taken((1e3, 10e3, 2e3)), "ours": Taken((2e3, 10e3, 8e3))}
     found = {each["contender"]: each for each in rows("x", 5, taken)}
     assert found["ours"]["ratio"] == 2.0
@@ -79,7 +79,7 @@ def test_ratios_are_of_the_same_round():
 
 
 def test_a_single_call_is_set_against_the_median():
-    """And keeps its note; without any time there is only the note."""
+    """A single call is compared with the base's median; without a time there is only the note."""
     found = row(Taken((6e3,), "one call only"), (1e3, 2e3, 3e3))
     assert (found["ratio"], found["note"]) == (3.0, "one call only")
     assert row(Taken((), "RecursionError"), (1.0,)) == {"note": "RecursionError"}
@@ -87,7 +87,7 @@ def test_a_single_call_is_set_against_the_median():
 
 
 def test_growth_is_the_exponent_between_the_last_two_sizes():
-    """Quadratic is 2; of one size nothing can be said."""
+    """Quadratic growth has the exponent 2; for a single size there is none."""
     assert growth({1: 50.0, 10: 1.0, 100: 100.0}) == pytest.approx(2.0)
     assert growth({10: 1.0}) is None
     assert spread([4.0]) == (4.0, 4.0)

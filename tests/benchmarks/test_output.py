@@ -1,12 +1,10 @@
-"""What a run leaves behind: results, a page and a plot."""
+"""What a run writes: results, a page and a plot."""
 
 import json
-import sys
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from benchmarks import __main__ as command
 from benchmarks.plots.main import drawn
 from benchmarks.reports.page import page
 from benchmarks.reports.tables import cell, figures, took
@@ -14,7 +12,7 @@ from benchmarks.suites import life
 
 
 def timed(operation, contender, size, us):
-    """Return a row."""
+    """Return a row of results."""
     quartiles = [us / 2 - 0.1, us / 2 + 0.1]
     row = {"operation": operation, "contender": contender, "n": size, "us": us, "iqr": 0.1}
     return {**row, "ratio": us / 2, "ratio_quartiles": quartiles}
@@ -45,7 +43,7 @@ FOUND = {
 
 
 def test_a_page_tells_machine_versions_and_spread():
-    """And says why a cell is empty."""
+    """The page has the machine, the versions and the quartiles, and says why a cell has no time."""
     told = page(FOUND)
     for words in ("a cpu", "attrs 26.1.0", "3.00 us<br>1.50x (1.40-1.60)", "left out", "100x"):
         assert words in told
@@ -53,7 +51,7 @@ def test_a_page_tells_machine_versions_and_spread():
 
 
 def test_a_plot_is_svg_for_light_and_dark():
-    """It parses, holds both colour schemes, and a line for each contender."""
+    """The plot is an SVG with both colour schemes, and with a line for each contender."""
     told = drawn(FOUND)
     root = ET.fromstring(told)  # noqa: S314 - our own text
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
@@ -66,7 +64,7 @@ def test_a_plot_is_svg_for_light_and_dark():
 
 
 def test_figures_have_three_digits_and_a_unit():
-    """From microseconds to seconds."""
+    """Times from less than a microsecond to thousands of seconds are readable."""
     assert [took(us) for us in (0.5, 12.3, 4_567.0, 2.5e6, 3e9)] == [
         "0.50 us",
         "12.3 us",
@@ -78,29 +76,22 @@ def test_figures_have_three_digits_and_a_unit():
     assert cell({"note": "RecursionError"}) == "RecursionError"
 
 
-def test_the_command_writes_where_it_is_told(monkeypatch, tmp_path, capsys):
-    """Results, page and plot; the page can be written anew from the results."""
+def test_the_command_writes_where_it_is_told(command, monkeypatch, tmp_path, capsys):
+    """A run writes results, page and plot; `--again` writes the page anew from the results."""
     monkeypatch.setattr(life, "_SIZES", (3,))
-    monkeypatch.setattr(
-        sys,
-        "argv",
-        ["benchmarks", "life", "--quick", "--only", "floor,todoplan", "--save", str(tmp_path)],
-    )
-    command.main()
+    command("life", "--quick", "--only", "floor,todoplan", "--save", tmp_path)
     assert "life n=3" in capsys.readouterr().out
     found = json.loads((tmp_path / "results.json").read_text("utf-8"))
     assert found["made"]["versions"]["attrs"]
     first = (tmp_path / "README.md").read_text("utf-8")
     (tmp_path / "README.md").unlink()
-    monkeypatch.setattr(sys, "argv", ["benchmarks", "--again", "--save", str(tmp_path)])
-    command.main()
+    command("--again", "--save", tmp_path)
     assert (tmp_path / "README.md").read_text("utf-8") == first
     assert (tmp_path / "benchmarks.svg").read_text("utf-8").startswith("<svg")
 
 
-def test_an_unknown_suite_is_refused(monkeypatch, capsys):
-    """With the names that there are."""
-    monkeypatch.setattr(sys, "argv", ["benchmarks", "nosuch"])
+def test_an_unknown_suite_is_refused(command, capsys):
+    """The error names the known suites."""
     with pytest.raises(SystemExit):
-        command.main()
+        command("nosuch")
     assert "no suite is called nosuch; there are tokens" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The long forms of the stores' tests work: a little of each part, and the page that one writes."""
+"""The long tests of the stores work: each part runs shortly, and the page is written."""
 
 import sys
 
@@ -16,18 +16,20 @@ pytestmark = pytest.mark.slow
 
 
 def test_a_damaged_log_leaves_an_exact_prefix_of_the_commits():
-    """Cut off anywhere, or any bit of it flipped (P10); a longer run is the benchmark."""
+    """
+    If the log is cut off, or one bit of it is wrong, the first commits are kept exactly (P10).
+    """
     assert cuts(15) == {"cuts and flips": 30, "exact prefixes of the commits": 30}
 
 
 def test_processes_at_once_lose_nothing():
-    """A writer, and two who open a fresh database."""
+    """Neither a writer, nor two processes that open a new database at once, lose a commit."""
     assert writers(1, 0.1)["lost, or out of order"] == 0
     assert openings(2, 1) == {"processes": 2, "rounds": 1, "failed": 0, "tasks lost in": 0}
 
 
 def test_the_page_has_a_table_for_each_part(monkeypatch, tmp_path, capsys):
-    """As it is printed, so it is kept."""
+    """The saved page is the printed one, and has a table for each part."""
     monkeypatch.setattr(command, "kills", lambda count: {"kills": count, "lost": 0})
     monkeypatch.setattr(command, "cuts", lambda count: {"cuts and flips": count})
     monkeypatch.setattr(command, "writers", lambda count, _: {"processes": count})
@@ -48,7 +50,7 @@ def test_the_page_has_a_table_for_each_part(monkeypatch, tmp_path, capsys):
 
 @pytest.mark.parametrize("way", ["_bare", "_store", "_silent", "_planner"])
 def test_every_way_of_committing_commits(postgres, way):
-    """One commit for each turn, upon what is there."""
+    """Each way of writing makes one commit at each turn, after the existing entries."""
     address = postgres.fresh()
     with PostgresStore(address) as store:
         assert store.append("a", 0, *postgres_long.batch(store.load("a"), "first"))
@@ -63,7 +65,7 @@ def test_every_way_of_committing_commits(postgres, way):
 
 
 def test_an_entry_comes_to_who_watches(postgres):
-    """And how late it came is said."""
+    """A watcher gets the entries, and the delays are reported."""
     row = postgres_long.watched(postgres, 3)
     assert row["watched"] == 3
     assert 0 <= row["median, ms"] <= row["longest, ms"]

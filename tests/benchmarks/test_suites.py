@@ -1,4 +1,4 @@
-"""The suites run at small sizes, and each of their cases does what it is named for."""
+"""The suites run at small sizes, and each of their cases does what its name says."""
 
 from importlib import import_module
 
@@ -6,25 +6,22 @@ import pytest
 from support.shared import needs_recordings
 
 from benchmarks.measure import Effort, once
-from benchmarks.suites import footprint, guidance, life, operations, recordings, stored, tokens
+from benchmarks.suites import (
+    adapters,
+    footprint,
+    guidance,
+    life,
+    operations,
+    recordings,
+    stored,
+    tokens,
+)
 
 pytestmark = pytest.mark.slow
 
-HOSTS = {
-    "langgraph": "langchain_turns",
-    "agentscope": "agentscope_turns",
-    "pydantic_ai_todo": "pydantic_turns",
-    "agents": "openai_turns",
-    "llama_index": "llama_turns",
-    "agent_framework": "agent_framework_turns",
-    "claude_agent_sdk": "claude_turns",
-    "google.adk": "adk_turns",
-    "strands": "strands_turns",
-}
-
 
 def quiet(_):
-    """Hear nothing."""
+    """Ignore a line of the report."""
 
 
 def test_whole_lives_end_completed(runner):
@@ -34,7 +31,7 @@ def test_whole_lives_end_completed(runner):
 
 
 def test_decisions_are_as_named(runner):
-    """A reminder where the plan is lost, none where it is in sight."""
+    """A reminder is sent exactly if the plan is lost."""
     for name, call in guidance.decisions(12).items():
         assert call.holds(once(call, runner)[1]), name
 
@@ -42,18 +39,18 @@ def test_decisions_are_as_named(runner):
 @pytest.mark.filterwarnings(  # LlamaIndex with pydantic 2.14
     "ignore::DeprecationWarning", "ignore:Skipping serialization of known unserializable key"
 )
-@pytest.mark.parametrize("host", HOSTS)
+@pytest.mark.parametrize("host", adapters._HOSTS)
 def test_turns_within_frameworks_succeed(host, runner):
-    """Each tool answers, twice in a row, without an error."""
+    """Each tool answers without an error, also when it is called again."""
     pytest.importorskip(host)
-    for calls in import_module(f"benchmarks.peers.{HOSTS[host]}").turns(5).values():
+    for calls in import_module(adapters._HOSTS[host]).turns(5).values():
         for name, call in calls.items():
             assert call.holds(once(call, runner)[1]), name
             assert call.holds(once(call, runner)[1]), name
 
 
 def test_operations_give_a_row_for_each_contender(monkeypatch):
-    """With time, ratio and growth, at each size."""
+    """At each size a contender has a row with time and ratio, and one row with its growth."""
     monkeypatch.setattr(operations, "_QUICK", (3, 6))
     monkeypatch.setattr(operations, "_QUICK_EFFORT", Effort(rounds=2, block=1))
     found = operations.run(quick=True, say=quiet, only=("get",))
@@ -64,7 +61,7 @@ def test_operations_give_a_row_for_each_contender(monkeypatch):
 
 
 def test_who_would_take_too_long_is_left_out(monkeypatch):
-    """And the row says so."""
+    """A contender that would take too long at the next size has a row that says so."""
     monkeypatch.setattr(operations, "_QUICK", (3, 6))
     monkeypatch.setattr(operations, "_QUICK_EFFORT", Effort(rounds=2, block=1))
     monkeypatch.setattr(operations, "_PATIENCE", 0.0)
@@ -74,7 +71,7 @@ def test_who_would_take_too_long_is_left_out(monkeypatch):
 
 
 def test_lives_and_decisions_give_rows(monkeypatch):
-    """Of those that are asked for."""
+    """The suites `life` and `guidance` measure the contenders that `only` names."""
     monkeypatch.setattr(life, "_SIZES", (3, 6))
     found = life.run(quick=True, say=quiet, only=("floor", "todoplan"))
     assert {row["contender"] for row in found} == {"floor", "todoplan"}
@@ -84,7 +81,7 @@ def test_lives_and_decisions_give_rows(monkeypatch):
 
 
 def test_what_is_stored_over_a_life_is_weighed(monkeypatch):
-    """The last plan and all that are kept; of a plan in a store, checkpoints have a reference."""
+    """Both sizes are counted; a checkpoint has only a reference to a plan in a store."""
     monkeypatch.setattr(stored, "_SIZES", (3, 6))
     found = stored.run(quick=True, say=quiet)
     assert len({row["where"] for row in found}) == 4
@@ -94,21 +91,21 @@ def test_what_is_stored_over_a_life_is_weighed(monkeypatch):
 
 
 def test_footprints_are_of_fresh_processes():
-    """Times and sizes of imports, bytes of tasks."""
+    """An import has a time and a ratio, and a holder of tasks has bytes."""
     found = footprint.run(quick=True, say=quiet, only=("attrs", "floor, frozen attrs"))
     assert [set(row) & {"ms", "bytes"} for row in found] == [{"ms"}, {"bytes"}]
     assert found[0]["ratio"] == 1.0
 
 
 def test_tokens_are_counted_for_who_is_asked():
-    """A row of fixed costs, and one for each length."""
+    """A tool set has a row with its fixed costs, and a row for each length of a life."""
     found = tokens.run(quick=True, say=quiet, only=("todoplan lean, compact",))
     assert [row.get("n") for row in found] == [None, 5, 20]
     assert found[0]["fixed"] == found[1]["fixed"]
 
 
 def test_missing_recordings_are_said(monkeypatch, tmp_path):
-    """The suite is skipped in a line."""
+    """Without the folder of recordings the suite is skipped with a message."""
     said = []
     monkeypatch.setattr(recordings, "FOLDER", tmp_path / "nowhere")
     assert "note" in recordings.run(quick=False, say=said.append)[0]
@@ -117,7 +114,7 @@ def test_missing_recordings_are_said(monkeypatch, tmp_path):
 
 @needs_recordings
 def test_recordings_are_told_again_to_the_same_end():
-    """Every call is counted; a change is told by each of our tool sets."""
+    """Every call is counted, and `todos` makes every change of the plan by one call."""
     *_, every = recordings.run(quick=True, say=quiet)
     assert every["recordings"] >= 10
     assert every["todos calls"] == every["changes"] <= every["calls"]

@@ -1,11 +1,9 @@
-"""A small team drains its plan, whatever happens to its workers, and what goes wrong is counted."""
+"""A small team completes its plan although workers are disturbed, and faults are counted."""
 
-import sys
 from collections import Counter
 
 import pytest
 
-from benchmarks import __main__ as command
 from benchmarks.suites import team
 from benchmarks.suites.team import Load, drained
 
@@ -13,7 +11,7 @@ SMALL = Load(tasks=8, workers=2, lease=1.0, longest=60.0)
 
 
 def test_threads_on_a_plan_in_memory_do_each_task_once(monkeypatch):
-    """With nobody killed, nothing is done twice and nothing is lost."""
+    """If no worker is disturbed, no task is done twice and none is lost."""
     monkeypatch.setattr(team, "_TASK", 0.001)
     found = drained("todoplan", "memory:", SMALL)
     counts = [found[name] for name in ("begun", "done twice", "closed twice", "lost")]
@@ -21,7 +19,7 @@ def test_threads_on_a_plan_in_memory_do_each_task_once(monkeypatch):
 
 
 def test_what_was_closed_and_never_done_is_lost(monkeypatch):
-    """A handler that returns without its work; and what it did twice is counted."""
+    """A task that was closed without being done counts as lost; work done twice is counted."""
 
     def perform(number, lease, log):
         if number != 3:
@@ -35,7 +33,7 @@ def test_what_was_closed_and_never_done_is_lost(monkeypatch):
 
 @pytest.mark.slow
 def test_processes_that_are_killed_and_stopped_lose_nothing(tmp_path):
-    """And no task is closed twice, in SQLite while another process holds it."""
+    """No task is closed twice or lost in SQLite, also while another process locks the database."""
     path = f"{tmp_path}/plans.db"
     load = Load(tasks=12, workers=2, lease=1.0)
     found = drained("todoplan", f"sqlite:///{path}", load, lambda: team._held(path))
@@ -45,7 +43,7 @@ def test_processes_that_are_killed_and_stopped_lose_nothing(tmp_path):
 
 
 def test_a_plan_that_is_never_drained_is_left_after_a_time(monkeypatch, tmp_path):
-    """What is open then counts as lost."""
+    """Tasks that are open when the time is over count as lost."""
     monkeypatch.setattr(team.Workers, "fill_up", lambda self, count: None)
     monkeypatch.setattr(team.time, "sleep", lambda seconds: None)
     load = Load(tasks=3, lease=1e9, longest=0.0)
@@ -54,7 +52,7 @@ def test_a_plan_that_is_never_drained_is_left_after_a_time(monkeypatch, tmp_path
 
 
 def test_how_often_a_task_was_closed_is_read_from_the_journal(tmp_path):
-    """Each completion counts."""
+    """Each completion in the journal counts."""
     queue = team.Ours(f"sqlite:///{tmp_path}/plans.db", 1.0, tmp_path / "log")
     queue.fill(2)
     with queue.planner.claim("w"):
@@ -63,9 +61,7 @@ def test_how_often_a_task_was_closed_is_read_from_the_journal(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_command_prints_a_row_for_each_store(monkeypatch, capsys, postgres):
-    """Of those that are asked for."""
-    options = ["--tasks", "3", "--only", "memory"]
-    monkeypatch.setattr(sys, "argv", ["benchmarks", "team", *options])
-    command.main()
+def test_the_command_prints_a_row_for_each_store(command, capsys, postgres):
+    """`--only` chooses the rows."""
+    command("team", "--tasks", "3", "--only", "memory")
     assert "| memory, threads | 0 | 0 | 0 | 3 | 0 | 0 | 0 |" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""The picture of the command line is what the command prints."""
+"""The picture of the command line shows what the command prints."""
 
 import re
 
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_the_picture_shows_what_is_printed_and_loads_nothing():
-    """Every printed line is in it; no font, script or image comes from elsewhere."""
+    """The picture has every printed line, and no font, script or image from elsewhere."""
     picture = drawn(["schema", "lean"], most=5)
     texts = [
         text.replace("&#160;", " ").strip() for text in re.findall(r">([^<>]+)</text>", picture)
@@ -21,7 +21,7 @@ def test_the_picture_shows_what_is_printed_and_loads_nothing():
 
 
 def test_columns_stand_where_they_were_printed():
-    """No text begins with a blank or holds two: some renderers drop them."""
+    """No text has blanks at its beginning or two in a row, which some renderers drop."""
     picture = drawn(["schema", "lean"], most=5)
     texts = re.findall(r'x="([\d.]+)" y="[\d.]+" textLength="[\d.]+"[^>]*>([^<]+)</text>', picture)
     assert texts

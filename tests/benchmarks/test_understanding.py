@@ -1,7 +1,6 @@
-"""A scripted endpoint answers rightly, wrongly and not at all; each is judged as it is named."""
+"""A scripted endpoint answers rightly, wrongly or not at all, and each answer gets its verdict."""
 
 import json
-import sys
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
@@ -9,7 +8,6 @@ from threading import Thread
 
 import pytest
 
-from benchmarks import __main__ as command
 from benchmarks.suites import understanding
 from benchmarks.suites.understanding import (
     KINDS,
@@ -27,9 +25,7 @@ EVERY = [*situations(15, 1), *situations(6, 1, TRAPS)]
 
 @contextmanager
 def endpoint(answers, seen=None):
-    """
-    Serve the answers in turn: a message, a status, or an exception's class for a cut connection.
-    """
+    """Serve the answers in turn: a response, an HTTP status, or `None` for a cut connection."""
     queue = iter(answers)
 
     class Handler(BaseHTTPRequestHandler):
@@ -62,7 +58,7 @@ def endpoint(answers, seen=None):
 
 
 def native(*calls, **message):
-    """Return a response with calls, or with words."""
+    """Return a response with calls; `message` changes fields of the message."""
     said = [{"function": {"name": n, "arguments": json.dumps(a)}} for n, a in calls]
     message = {"content": None, "tool_calls": said} | message
     used = {"prompt_tokens": 100, "completion_tokens": 10}
@@ -82,7 +78,7 @@ def right_of(contender, it):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_right_calls_are_right_in_every_situation(name):
-    """For every tool set, in every kind of situation and in the traps."""
+    """The right calls of every tool set are right in every situation, the traps included."""
     contender = contenders()[name]()
     seen = []
     with endpoint((native(*right_of(contender, it)) for it in EVERY), seen) as url:
@@ -96,7 +92,9 @@ def test_right_calls_are_right_in_every_situation(name):
 @pytest.mark.parametrize("style", ["json", "free"])
 @pytest.mark.parametrize("name", NAMES)
 def test_written_calls_are_read(name, style):
-    """Tools stand in the system message, and the schema of a call where output is held to it."""
+    """
+    Written calls are read; the tools are in the system message, with a schema only for `json`.
+    """
     contender = contenders()[name]()
     cases = [it for it in EVERY if len(right_of(contender, it)) == 1]
     said = [right_of(contender, it)[0] for it in cases]
@@ -114,7 +112,7 @@ def test_written_calls_are_read(name, style):
 
 
 def only(kind):
-    """Return a situation of a kind."""
+    """Return the first situation of a kind."""
     return next(it for it in EVERY if it.kind == kind)
 
 
@@ -135,7 +133,7 @@ def only(kind):
     ],
 )
 def test_other_calls_are_judged_by_the_plan(kind, call, verdict, harm):
-    """Wrong ones, those that do too much, those that the library refuses, and those that read."""
+    """A call is judged by the plan after it: wrong, too much, or refused by the library."""
     it, contender = only(kind), contenders()["lean compact"]()
     filled = {
         key: [
@@ -154,7 +152,7 @@ def test_other_calls_are_judged_by_the_plan(kind, call, verdict, harm):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_unknown_tool_is_refused(name):
-    """By the library, and the plan is as it was."""
+    """The library refuses an unknown tool, and the plan does not change."""
     contender = contenders()[name]()
     with endpoint([native(("nosuch", {}))]) as url:
         row = asked(Endpoint(url, "m"), contender, only("done"))
@@ -162,7 +160,7 @@ def test_an_unknown_tool_is_refused(name):
 
 
 def test_words_are_no_call():
-    """In every style."""
+    """An answer without a call has the verdict "no call" in every style."""
     contender = contenders()["todos compact"]()
     for style in understanding.STYLES:
         with endpoint([words("I will do that.")]) as url:
@@ -180,7 +178,7 @@ def test_words_are_no_call():
     ],
 )
 def test_a_call_that_is_written_badly_is_left_to_the_library(text):
-    """Only the name and the place of the arguments are looked for."""
+    """Only the name and the arguments' text are found; the library reads the arguments."""
     with endpoint([words(text)]) as url:
         row = asked(Endpoint(url, "m", "free"), contenders()["lean compact"](), only("done"))
     assert row["verdict"] == "right"
@@ -188,7 +186,7 @@ def test_a_call_that_is_written_badly_is_left_to_the_library(text):
 
 @pytest.mark.parametrize("answer", [400, 500, {}, {"choices": []}, None])
 def test_no_answer_is_no_verdict(answer):
-    """An error, a response of another shape, and a connection that is cut are counted apart."""
+    """An error, an invalid response and a cut connection have the verdict "no answer"."""
     with endpoint([answer]) as url:
         row = asked(Endpoint(url, "m"), contenders()["lean compact"](), only("done"))
     assert row["verdict"] == "no answer"
@@ -196,20 +194,16 @@ def test_no_answer_is_no_verdict(answer):
 
 
 def test_a_busy_endpoint_is_asked_again():
-    """With the pause that it names."""
+    """A busy endpoint is asked again after the pause that it names."""
     with endpoint([429, 503, native(("plan", {"done": [1]}))]) as url:
         row = asked(Endpoint(url, "m"), contenders()["lean compact"](), only("done"))
     assert row["verdict"] == "right"
 
 
-def run(monkeypatch, *options):
-    """Run the command."""
-    monkeypatch.setattr(sys, "argv", ["benchmarks", "understanding", *map(str, options)])
-    command.main()
-
-
-def test_the_command_saves_answers_and_asks_only_for_the_rest(monkeypatch, tmp_path, capsys):
-    """A second run asks for the missing ones; `--again` asks nobody."""
+def test_the_command_asks_only_for_answers_that_are_not_saved(
+    command, monkeypatch, tmp_path, capsys
+):
+    """A second run asks only for missing answers; `--again` asks for none."""
     monkeypatch.setenv("KEY_OF_A_TEST", "secret")
     path, seen = tmp_path / "found.jsonl", []
     options = ["--model", "m", "--only", "lean compact", "--save", path]
@@ -217,9 +211,9 @@ def test_the_command_saves_answers_and_asks_only_for_the_rest(monkeypatch, tmp_p
     contender = contenders()["lean compact"]()
     answers = [native(*right_of(contender, it)) for it in situations(3, 1)]
     with endpoint([answers[0], 500, *answers[1:]], seen) as url:
-        run(monkeypatch, "--base-url", url, *options, "--cases", 2)
+        command("understanding", "--base-url", url, *options, "--cases", 2)
         assert "| m, native | lean compact | 1 | 1 |" in capsys.readouterr().out
-        run(monkeypatch, "--base-url", url, *options, "--cases", 3)
+        command("understanding", "--base-url", url, *options, "--cases", 3)
     first = capsys.readouterr().out
     assert "| m, native | lean compact | 3 | 3 | 0 | 0 | 0 | 0 | 0 | 44% to 100% | 100 |" in first
     assert "| m, native | lean compact | 1 + 0, 1 | 1 + 0, 1 | 1 + 0, 1 |" in first
@@ -228,16 +222,16 @@ def test_the_command_saves_answers_and_asks_only_for_the_rest(monkeypatch, tmp_p
     assert "temperature" not in body
     assert body["seed"] == 3
     assert "secret" not in path.read_text("utf-8")
-    run(monkeypatch, "--again", path)
+    command("understanding", "--again", path)
     assert "| m, native | lean compact | 3 | 3 |" in capsys.readouterr().out
 
 
-def test_the_command_gives_up_on_an_endpoint_that_is_not_there(monkeypatch, capsys):
-    """After three requests in a row without an answer, with what was the last time."""
+def test_the_command_gives_up_on_an_endpoint_that_is_not_there(command, capsys):
+    """After three requests in a row without an answer the run ends with the last error."""
     with endpoint([]) as url:
         pass
     with pytest.raises(SystemExit, match="no answer 3 times in a row, the last time: URLError"):
-        run(monkeypatch, "--base-url", url, "--model", "m", "--only", "lean compact")
+        command("understanding", "--base-url", url, "--model", "m", "--only", "lean compact")
     assert "| m, native | lean compact | 0 |" in capsys.readouterr().out
 
 
@@ -248,21 +242,21 @@ def test_the_command_gives_up_on_an_endpoint_that_is_not_there(monkeypatch, caps
         (("--base-url", "u", "--model", "m", "--only", "x"), "no tool set is called x"),
     ],
 )
-def test_the_command_says_what_is_missing(monkeypatch, capsys, options, said):
-    """As any command does."""
+def test_the_command_says_what_is_missing(command, capsys, options, said):
+    """The error names the missing option or the unknown tool set."""
     with pytest.raises(SystemExit):
-        run(monkeypatch, *options)
+        command("understanding", *options)
     assert said in capsys.readouterr().err
 
 
 def test_situations_are_drawn_from_the_seed():
-    """Equal seeds give equal ones, all kinds in turn."""
+    """Equal seeds give equal situations, with each kind in turn."""
     assert situations(20, 3) == situations(20, 3) != situations(20, 4)
     assert [it.kind for it in situations(5, 3)] == [*KINDS]
 
 
 def test_intervals_are_wilsons():
-    """As tables of them say; of nothing, nothing is known."""
+    """The intervals equal published values; without any answer the interval is 0 to 1."""
     assert interval(0, 0) == (0.0, 1.0)
     assert interval(5, 10) == pytest.approx((0.2366, 0.7634), abs=1e-4)
     assert interval(0, 10) == pytest.approx((0.0, 0.2775), abs=1e-4)
