@@ -212,8 +212,7 @@ OPTIONS: dict[str, Any] = {
         metavar="TIME",
     ),
     "due": _field(
-        "due",
-        'The day it is due: 2026-12-24, tomorrow, friday, 3d or 2w from today; "" for none.',
+        "due", 'The day it is due: 2026-12-24, tomorrow, friday, 3d or 2w from today; "" for none.'
     ),
     "reason": _argument("REASON", "What or whom the task waits for, in a few words."),
     "question": _option("--question TEXT", "A question; `todoplan answer` answers it."),

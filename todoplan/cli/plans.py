@@ -406,7 +406,6 @@ def ids_of_arguments(given: Iterable[str]) -> tuple[str, ...]:
 
 _LONGEST_TASK_TEXT = 40
 _QUESTION = 200
-_TYPED = {"blocked_by": "--after", "add_blocked_by": "--after", "remove_blocked_by": "--after"}
 
 
 _OF_COMMANDS = attrs.fields_dict(CreateTask).keys() & attrs.fields_dict(UpdateTask).keys()
@@ -503,8 +502,8 @@ class _Editor:
                 # subject and a wait have no option; for these, the message itself says what is
                 # wrong.
                 name = problem.path.rpartition(".")[2].partition("[")[0]
-                option = _TYPED.get(name, f"--{name.replace('_', '-')}")
-                path = "" if name in {"", "task_id", "subject", "waiting"} else option
+                flag = "after" if name.endswith("blocked_by") else name.replace("_", "-")
+                path = "" if name in {"", "task_id", "subject", "waiting"} else f"--{flag}"
                 self.screen.complain(f"refused: {explain(attrs.evolve(problem, path=path))}")
             if claimed := [one.seen for one in decision.problems if one.code == "claimed"]:
                 # The problem's own message has advice for workers. This advice is for a person.
