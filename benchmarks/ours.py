@@ -131,27 +131,39 @@ class Ours:
         """Read one task in full."""
         return self._asked("TaskGet", "in_progress", task_id=active_id(self.size))
 
-    def list_cold(self) -> Call:
-        """List the tasks of a plan that was not listed before."""
-        granular = self.granular
+    def _on_fresh_plans(self, run: Any, holds: Any, *, warm: bool) -> Call:
+        """
+        Return calls that each get a new plan. If `warm`, it is a plan for which `run` was called
+        once, after a change of one task.
+        """
+        granular, first = self.granular, self.plan
+        change = json.dumps({"task_id": active_id(self.size), "status": "completed"})
+        if warm:
+            run(first)
         return Call(
-            lambda plan: granular.call(plan, "TaskList", "{}"),
-            lambda reply: reply.text.count("\n") >= self.size - 1,
-            fresh=lambda: plan_like(self.size),
+            run,
+            holds,
+            fresh=lambda: (
+                granular.call(first, "TaskUpdate", change).plan if warm else plan_like(self.size)
+            ),
             most=max(1, 100_000 // self.size),
         )
 
-    def list_warm(self) -> Call:
-        """List the tasks again after a change of one task."""
-        granular, first = self.granular, self.plan
-        granular.call(first, "TaskList", "{}")
-        change = json.dumps({"task_id": active_id(self.size), "status": "completed"})
-        return Call(
+    def _listed(self, *, warm: bool) -> Call:
+        granular = self.granular
+        return self._on_fresh_plans(
             lambda plan: granular.call(plan, "TaskList", "{}"),
             lambda reply: reply.text.count("\n") >= self.size - 1,
-            fresh=lambda: granular.call(first, "TaskUpdate", change).plan,
-            most=max(1, 100_000 // self.size),
+            warm=warm,
         )
+
+    def list_cold(self) -> Call:
+        """List the tasks of a plan that was not listed before."""
+        return self._listed(warm=False)
+
+    def list_warm(self) -> Call:
+        """List the tasks again after a change of one task."""
+        return self._listed(warm=True)
 
     def add_edge(self) -> Call:
         """Add an edge, with the check for cycles."""
@@ -188,21 +200,11 @@ class Ours:
 
     def dump_cold(self) -> Call:
         """Dump a plan that was not dumped before to JSON."""
-        most = max(1, 100_000 // self.size)
-        return Call(dump_plan, self._whole_text, fresh=lambda: plan_like(self.size), most=most)
+        return self._on_fresh_plans(dump_plan, self._whole_text, warm=False)
 
     def dump_warm(self) -> Call:
         """Dump the plan again after a change of one task."""
-        granular, first = self.granular, self.plan
-        dump_plan(first)
-        change = json.dumps({"task_id": active_id(self.size), "status": "completed"})
-        most = max(1, 100_000 // self.size)
-        return Call(
-            dump_plan,
-            self._whole_text,
-            fresh=lambda: granular.call(first, "TaskUpdate", change).plan,
-            most=most,
-        )
+        return self._on_fresh_plans(dump_plan, self._whole_text, warm=True)
 
     def _whole_text(self, text: str) -> bool:
         return len(json.loads(text)["tasks"]) == self.size

@@ -37,18 +37,8 @@ from benchmarks.stores_long.late_holders import cut_off, stopped
 from todoplan import Plan, Planner
 from todoplan.core import commands
 from todoplan.stores.base import follow
-from todoplan.stores.postgres import (
-    PostgresStore,
-)
-from todoplan.stores.postgres import (
-    connections as schema,
-)
-from todoplan.stores.postgres import (
-    store as reading,
-)
-from todoplan.stores.postgres import (
-    store as writing,
-)
+from todoplan.stores.postgres import PostgresStore, connections
+from todoplan.stores.postgres import store as statements
 from todoplan.stores.rows import line_of_entry
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))  # for the module that runs a server
@@ -225,11 +215,11 @@ def _bare(address: str) -> Iterator[None]:
     lines = [line_of_entry("a", entry) for entry in entries]
     known = 0
     with psycopg.connect(address, autocommit=True) as db:
-        begun = writing.begin(60.0)
+        begun = statements.begin(60.0)
         while True:
             db.execute(begun)
-            ((at, *_),) = db.execute(writing.LOCK, ("a",)).fetchall()
-            db.execute(reading.TAIL, (known, "a")).fetchall()
+            ((at, *_),) = db.execute(statements.LOCK, ("a",)).fetchall()
+            db.execute(statements.TAIL, (known, "a")).fetchall()
             known = at + len(lines)
             values = {
                 "plan": "a",
@@ -243,10 +233,10 @@ def _bare(address: str) -> Iterator[None]:
                 "after": known,
                 "since": 0,
                 "announced": True,
-                "channel": schema.CHANNEL,
+                "channel": connections.CHANNEL,
                 "news": f"a:{known}",
             }
-            db.execute(writing.ADD, values)
+            db.execute(statements.ADD, values)
             db.execute("commit")
             yield
 

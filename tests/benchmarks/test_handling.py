@@ -29,9 +29,7 @@ OURS = [name for name in ENTRIES if name.startswith("todoplan")]
 
 
 class Bad(TaskTools):
-    """
-    A faulty entry: at each turn all but the last task are replaced, and all tasks have one id.
-    """
+    """A faulty entry: whatever it is asked for, it keeps the wrong tasks, all with the same id."""
 
     name, packages, id_key, wait_key = "bad", (), "id", "after"
 

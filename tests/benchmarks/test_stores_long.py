@@ -16,9 +16,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_a_damaged_log_leaves_an_exact_prefix_of_the_commits():
-    """
-    If the log is cut off, or one bit of it is wrong, the first commits are kept exactly (P10).
-    """
+    """If the log is cut off, or one bit of it is wrong, the first commits are kept exactly."""
     assert cuts(15) == {"cuts and flips": 30, "exact prefixes of the commits": 30}
 
 
