@@ -20,7 +20,9 @@ from todoplan.transcripts.replay import Outcome
 _Schema = dict[str, Any]
 
 _TEXT: _Schema = {"type": "string"}
+_TEXT_OR_NULL: _Schema = {"type": ["string", "null"]}
 _COUNT: _Schema = {"type": "integer", "minimum": 0}
+_COUNT_BY_NAME: _Schema = {"type": "object", "additionalProperties": _COUNT}
 
 
 def _object(**properties: _Schema) -> _Schema:
@@ -35,25 +37,43 @@ def _counts(*names: str) -> dict[str, _Schema]:
     return dict.fromkeys(names, _COUNT)
 
 
-# `required` lists every key, and additional keys are allowed: later versions may add keys.
-_UNREAD = _array(_object(file=_TEXT, reason=_TEXT))
+def _stored(name: str) -> _Schema:
+    """Return the schema of a part of the stored documents, such as "task"."""
+    return {"$ref": f"#/$defs/{name}"}
 
+
+def _or_null(schema: _Schema) -> _Schema:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _document(form: str, version: int, **properties: _Schema) -> _Schema:
+    # `required` lists every key, and additional keys are allowed: later versions may add keys.
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **_object(format={"const": form}, version={"const": version}, **properties),
+        "$defs": json_schema()["$defs"],
+    }
+
+
+_EVENTS = _stored("entry/properties/events")
+_PLAN_COUNTS = _object(**_counts(*Counts._fields))
+_UNREAD = _array(_object(file=_TEXT, reason=_TEXT))
 _STEP = _object(
     line={"type": "integer", "minimum": 1},
-    at={"type": ["string", "null"]},
+    at=_TEXT_OR_NULL,
     lane=_TEXT,
     actor=_TEXT,
     tool=_TEXT,
     outcome={"enum": list(get_args(Outcome))},
-    events={"$ref": "#/$defs/entry/properties/events"},
-    counts=_object(**_counts(*Counts._fields)),
+    events=_EVENTS,
+    counts=_PLAN_COUNTS,
     chars=_COUNT,
     before=_array(_object(what={"enum": ["compaction", "person"]}, line=_COUNT)),
 )
 _LANE = _object(
     name=_TEXT,
     **_counts("calls", "refused", "largest"),
-    plan={"$ref": "#/$defs/plan"},
+    plan=_stored("plan"),
     sizes=_array(_COUNT),
     seconds={"type": "object", "additionalProperties": {"type": "number"}},
 )
@@ -82,9 +102,9 @@ _TALLY = _object(
     **_counts("plans", "largest"),
     **_CALLS,
     **_counts("done", "total"),
-    first={"type": ["string", "null"]},
-    last={"type": ["string", "null"]},
-    findings={"type": "object", "additionalProperties": _COUNT},
+    first=_TEXT_OR_NULL,
+    last=_TEXT_OR_NULL,
+    findings=_COUNT_BY_NAME,
 )
 _TOTALS = _object(
     **_counts("recordings", "plans"), median={"type": "number"}, **_counts("largest"), **_CALLS
@@ -95,116 +115,64 @@ _SHARE = _object(
     share={"type": "number", "minimum": 0, "maximum": 1},
     **_counts("recordings", "count"),
 )
+_LEFT_OUT = {"unreadable": _UNREAD, "skipped": _UNREAD}
 
-
-def _document(form: str, version: int, **properties: _Schema) -> _Schema:
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **_object(
-            format={"const": form},
-            version={"const": version},
-            policy=_TEXT,
-            **properties,
-            unreadable=_UNREAD,
-            skipped=_UNREAD,
-        ),
-    }
-
-
-REPLAY_SCHEMA: _Schema = {
-    **_document(REPLAY_FORMAT, REPLAY_VERSION, recordings=_array(_RECORDING)),
-    "$defs": json_schema()["$defs"],
-}
+REPLAY_SCHEMA: _Schema = _document(
+    REPLAY_FORMAT, REPLAY_VERSION, policy=_TEXT, recordings=_array(_RECORDING), **_LEFT_OUT
+)
 """The schema of the output of `todoplan replay --json`."""
 
 STATS_SCHEMA: _Schema = _document(
     STATS_FORMAT,
     STATS_VERSION,
+    policy=_TEXT,
     recordings=_array(_TALLY),
     totals=_TOTALS,
     findings=_array(_SHARE),
+    **_LEFT_OUT,
 )
 """The schema of the output of `todoplan stats --json`."""
 
-
-def _answer(form: str, version: int, **properties: _Schema) -> _Schema:
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **_object(format={"const": form}, version={"const": version}, **properties),
-        "$defs": json_schema()["$defs"],
-    }
-
-
 _PROBLEMS = _array(_object(code=_TEXT, task_ids=_array(_TEXT), text=_TEXT))
-_TASK_OR_NULL: _Schema = {"anyOf": [{"$ref": "#/$defs/task"}, {"type": "null"}]}
+_CHANGED = {"was": _or_null(_stored("task")), "now": _or_null(_stored("task"))}
+_VIEWS: dict[str, dict[str, _Schema]] = {
+    "edit": {
+        "accepted": {"type": "boolean"},
+        "revision": _COUNT,
+        "events": _EVENTS,
+        "counts": _PLAN_COUNTS,
+        "ready": _array(_TEXT),
+        "warnings": _PROBLEMS,
+        "problems": _PROBLEMS,
+    },
+    "list": {"document": _stored("plan"), "ready": _array(_TEXT)},
+    "log": {"entries": _array(_stored("entry"))},
+    "diff": {"since": _COUNT, "until": _COUNT, "tasks": _array(_object(**_CHANGED))},
+    "drift": {
+        "revision": _COUNT,
+        "approved": {"type": "object"},
+        "tasks": _array(_object(**_CHANGED, fields=_array(_TEXT), actor=_TEXT_OR_NULL)),
+    },
+    "watch": {
+        "revision": _COUNT,
+        "entry": _or_null(_stored("entry")),
+        "counts": _PLAN_COUNTS,
+        "ready": _array(_TEXT),
+    },
+    "check": {
+        "rules": {"type": "object", "additionalProperties": {"enum": [*Severity]}},
+        "limits": _COUNT_BY_NAME,
+        "plan": _TEXT_OR_NULL,
+        "revision": {"type": ["integer", "null"]},
+        "problems": _PROBLEMS,
+    },
+}
 
 PLAN_SCHEMAS: dict[str, _Schema] = {
-    each["properties"]["format"]["const"]: each
-    for each in (
-        _answer(
-            "todoplan/edit",
-            VIEWS_VERSION,
-            plan=_TEXT,
-            accepted={"type": "boolean"},
-            revision=_COUNT,
-            events={"$ref": "#/$defs/entry/properties/events"},
-            counts=_object(**_counts(*Counts._fields)),
-            ready=_array(_TEXT),
-            warnings=_PROBLEMS,
-            problems=_PROBLEMS,
-        ),
-        _answer(
-            "todoplan/list",
-            VIEWS_VERSION,
-            plan=_TEXT,
-            document={"$ref": "#/$defs/plan"},
-            ready=_array(_TEXT),
-        ),
-        _answer(
-            "todoplan/log", VIEWS_VERSION, plan=_TEXT, entries=_array({"$ref": "#/$defs/entry"})
-        ),
-        _answer(
-            "todoplan/diff",
-            VIEWS_VERSION,
-            plan=_TEXT,
-            since=_COUNT,
-            until=_COUNT,
-            tasks=_array(_object(was=_TASK_OR_NULL, now=_TASK_OR_NULL)),
-        ),
-        _answer(
-            "todoplan/drift",
-            VIEWS_VERSION,
-            plan=_TEXT,
-            revision=_COUNT,
-            approved={"type": "object"},
-            tasks=_array(
-                _object(
-                    was=_TASK_OR_NULL,
-                    now=_TASK_OR_NULL,
-                    fields=_array(_TEXT),
-                    actor={"type": ["string", "null"]},
-                )
-            ),
-        ),
-        _answer(
-            "todoplan/watch",
-            VIEWS_VERSION,
-            plan=_TEXT,
-            revision=_COUNT,
-            entry={"anyOf": [{"$ref": "#/$defs/entry"}, {"type": "null"}]},
-            counts=_object(**_counts(*Counts._fields)),
-            ready=_array(_TEXT),
-        ),
-        _answer(
-            "todoplan/check",
-            VIEWS_VERSION,
-            rules={"type": "object", "additionalProperties": {"enum": [*Severity]}},
-            limits={"type": "object", "additionalProperties": _COUNT},
-            plan={"type": ["string", "null"]},
-            revision={"type": ["integer", "null"]},
-            problems=_PROBLEMS,
-        ),
+    f"todoplan/{name}": _document(
+        f"todoplan/{name}", VIEWS_VERSION, **{"plan": _TEXT, **properties}
     )
+    for name, properties in _VIEWS.items()
 }
 """The schemas of the `--json` output of the commands on a plan, by the value of `format`."""
 
