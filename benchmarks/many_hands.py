@@ -7,7 +7,6 @@ The tests do the same with 40 tasks. A run takes about two minutes.
 """
 
 import argparse
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -15,12 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from benchmarks.machine import described
-from todoplan.stores import open_store
-
-sys.path.append(str(Path(__file__).parents[1] / "tests"))  # for the clients
 from support.many_hands import done_by, drain, faults_of, seed
 from support.postgres import running
+
+from benchmarks.machine import described
+from todoplan.stores import open_store
 
 __all__ = ["main"]
 

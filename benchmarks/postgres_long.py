@@ -21,7 +21,6 @@ import json
 import os
 import random
 import statistics
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -29,6 +28,8 @@ from threading import Thread
 from typing import Any
 
 import psycopg
+from support.postgres import Server, running
+from support.postgres_writers import batch, faults_of, writers
 
 from benchmarks.machine import described
 from benchmarks.reports.tables import table_of
@@ -40,10 +41,6 @@ from todoplan.stores.base import follow
 from todoplan.stores.postgres import PostgresStore, connections
 from todoplan.stores.postgres import store as statements
 from todoplan.stores.rows import line_of_entry
-
-sys.path.append(str(Path(__file__).parents[1] / "tests"))  # for the module that runs a server
-from support.postgres import Server, running
-from support.postgres_writers import batch, faults_of, writers
 
 __all__ = ["main"]
 

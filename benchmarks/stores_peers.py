@@ -12,7 +12,6 @@ beside this checkout). Missing ones are skipped. A run takes about a minute.
 
 import argparse
 import asyncio
-import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from importlib import import_module
@@ -21,6 +20,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from support.postgres import running
+
 from benchmarks.machine import described
 from todoplan import AsyncPlanner
 from todoplan.core import commands
@@ -28,9 +29,6 @@ from todoplan.core.decide import Accepted
 from todoplan.core.plan.model import Status
 from todoplan.core.rules import Policy
 from todoplan.stores.postgres import AsyncPostgresStore
-
-sys.path.append(str(Path(__file__).parents[1] / "tests"))  # for the module that runs a server
-from support.postgres import running
 
 __all__ = ["main"]
 

@@ -13,6 +13,7 @@ from google.adk.sessions import InMemorySessionService
 from google.genai import types
 
 from benchmarks.ours import Sent, life_of
+from benchmarks.peers.adk_turns import response
 from todoplan.adapters.google_adk import Planning, make_tools
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import tasks
@@ -36,11 +37,7 @@ class Playing(BaseLlm):
             part = types.Part(text="Done.")
         else:
             part = types.Part(function_call=types.FunctionCall(name=said[0], args=said[1]))
-        usage = types.GenerateContentResponseUsageMetadata(
-            prompt_token_count=1, candidates_token_count=1
-        )
-        content = types.Content(role="model", parts=[part])
-        yield LlmResponse(content=content, usage_metadata=usage)
+        yield response(part)
 
 
 def lives(size: int) -> dict[str, tuple[int, int]]:

@@ -16,7 +16,7 @@ from benchmarks.ours import NOTHING, Sent, nothing_sent, plan_like, planned
 from todoplan.adapters.google_adk import Planning, attach, seed_plan
 from todoplan.dialogue.toolbox import Toolbox
 
-__all__ = ["turns"]
+__all__ = ["response", "turns"]
 
 _WHO = {"user_id": "ann", "session_id": "s"}
 
@@ -38,11 +38,16 @@ class Scripted(BaseLlm):
             part = types.Part(text="Shall I go on?")
         else:
             part = types.Part(function_call=types.FunctionCall(name=name, args=arguments))
-        usage = types.GenerateContentResponseUsageMetadata(
-            prompt_token_count=1, candidates_token_count=1
-        )
-        content = types.Content(role="model", parts=[part])
-        yield LlmResponse(content=content, usage_metadata=usage)
+        yield response(part)
+
+
+def response(part: types.Part) -> LlmResponse:
+    """Return a response of the model with this part."""
+    usage = types.GenerateContentResponseUsageMetadata(
+        prompt_token_count=1, candidates_token_count=1
+    )
+    content = types.Content(role="model", parts=[part])
+    return LlmResponse(content=content, usage_metadata=usage)
 
 
 def nothing(step: str) -> str:

@@ -7,12 +7,11 @@ hooks, and makes one planning call. A tool that does nothing needs no hooks.
 
 import asyncio
 import json
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from claude_agent_sdk import ClaudeAgentOptions, create_sdk_mcp_server, query, tool
+from support.claude_agent_sdk_cli import ScriptedCLI
 
 from benchmarks.floors import flipping, flipping_lean
 from benchmarks.measure import Call
@@ -22,9 +21,6 @@ from todoplan.dialogue import calls
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import LEAN, tasks
 from todoplan.testing.adapters.host import ModelTurn, says
-
-sys.path.append(str(Path(__file__).parents[2] / "tests"))
-from support.claude_agent_sdk_cli import ScriptedCLI
 
 __all__ = ["turns"]
 

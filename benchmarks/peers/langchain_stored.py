@@ -7,11 +7,10 @@ from langchain.agents.middleware import TodoListMiddleware
 from langchain.agents.middleware.todo import PlanningState
 from langchain_core.messages import AIMessage, RemoveMessage
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import END, START, StateGraph
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
-from langgraph.prebuilt import ToolNode
 
 from benchmarks.ours import Sent, life_of
+from benchmarks.peers.langchain_turns import graph_of
 from benchmarks.workload import title
 from todoplan import MemoryStore
 from todoplan.adapters.langgraph import PlanState, make_tools
@@ -65,12 +64,8 @@ def _lists(size: int) -> Iterable[Sent]:
 
 
 def _life(tools: Any, schema: Any, sent: Iterable[Sent]) -> Stored:
-    builder = StateGraph(schema)
-    builder.add_node("tools", ToolNode(tools))
-    builder.add_edge(START, "tools")
-    builder.add_edge("tools", END)
     saver = Weighing()
-    graph: Any = builder.compile(checkpointer=saver)
+    graph = graph_of(schema, tools, checkpointer=saver)
     for number, (name, arguments) in enumerate(sent):
         call = {"name": name, "args": arguments, "id": f"c{number}", "type": "tool_call"}
         # The conversation is not measured, so each turn removes the earlier messages.

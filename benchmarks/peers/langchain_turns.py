@@ -18,7 +18,7 @@ from todoplan.adapters.langgraph import PlanState, make_tools, plan_update
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import LEAN, WRITE_TODOS, tasks
 
-__all__ = ["turns"]
+__all__ = ["graph_of", "turns"]
 
 _Said = tuple[Any, Any, dict[str, Any], str]
 
@@ -78,12 +78,17 @@ def _fine(said: Any) -> bool:
     return all(message.status == "success" for message in messages)
 
 
-def _through(tool: Any, schema: Any, state: dict[str, Any], text: str) -> Call:
+def graph_of(schema: Any, tools: Any, **options: Any) -> Any:
+    """Return a graph that only runs the calls of the last message."""
     builder = StateGraph(schema)
-    builder.add_node("tools", ToolNode([tool]))
+    builder.add_node("tools", ToolNode(tools))
     builder.add_edge(START, "tools")
     builder.add_edge("tools", END)
-    graph: Any = builder.compile()
+    return builder.compile(**options)
+
+
+def _through(tool: Any, schema: Any, state: dict[str, Any], text: str) -> Call:
+    graph = graph_of(schema, [tool])
 
     def run() -> Any:
         said = {"name": tool.name, "args": json.loads(text), "id": "c", "type": "tool_call"}

@@ -1,18 +1,15 @@
 """Late holders of claims on a PostgreSQL server: processes stopped, or cut off from the network."""
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
+
+from support.cut_hosts import cannot, commit_whose_answer_is_cut_off, held_and_cut_off, hosts
+from support.postgres_writers import faults_of
 
 from benchmarks.stores_long.damage import stops
 from todoplan import AsyncPlanner, Planner
 from todoplan.core import commands
 from todoplan.stores.postgres import PostgresStore
-
-sys.path.append(str(Path(__file__).parents[2] / "tests"))  # for the module that runs a server
-from support.cut_hosts import cannot, commit_whose_answer_is_cut_off, held_and_cut_off, hosts
-from support.postgres_writers import faults_of
 
 __all__ = ["cut_off", "stopped"]
 

@@ -312,7 +312,6 @@ def _held(path: str) -> None:
 @contextmanager
 def _places() -> Iterator[dict[str, tuple[str, Callable[[], str], Any]]]:
     """Yield for each row the kind, a function for the address, and one that disturbs the store."""
-    sys.path.append(str(ROOT / "tests"))  # for the module that runs a server
     running = import_module("support.postgres").running
     with tempfile.TemporaryDirectory() as folder, running(fsync=True) as server:
         away = server.restart_killed
