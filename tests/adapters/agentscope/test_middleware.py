@@ -58,19 +58,6 @@ def saved(agent):
     return "".join(message.model_dump_json() for message in agent.state.context)
 
 
-def test_an_answer_with_open_tasks_gets_another_turn():
-    """The reminder is the last message of one request and stands in no saved message."""
-    agent = helper(use("TaskCreate", **CREATE), "Finished!", use("TaskUpdate", **DONE), "Really.")
-    events = reply(agent)
-    assert is_reminder(agent.model.tail(2))
-    assert "#1 [pending] a" in agent.model.tail(2)
-    assert not is_reminder(agent.model.tail(3))
-    assert "todoplan-reminder" not in saved(agent)
-    assert sum(isinstance(event, ReplyEndEvent) for event in events) == 1
-    assert events[-1].get_text_content() == "Really."
-    assert "pending" not in agent.state.middle_context["todoplan"]
-
-
 def test_a_plan_lost_in_compression_is_shown_again():
     """After AgentScope's own compression no planning call is visible: one reminder, then quiet."""
     first = use("TaskCreate", subject="a", description="x" * 2000)
@@ -91,22 +78,6 @@ def test_a_plan_lost_in_compression_is_shown_again():
     reply(agent)
     assert [is_reminder(agent.model.tail(n)) for n in (-2, -1)] == [True, False]
     assert "todoplan-reminder" not in saved(agent)
-
-
-@pytest.mark.parametrize("edited", [True, False])
-def test_an_edit_of_the_saved_state_is_told(edited):
-    """A user interface that changes a stored session is somebody else as well."""
-    agent = helper(use("TaskCreate", **CREATE), "ok", changed=True, unfinished=0)
-    reply(agent)
-    data = agent.state.model_dump(mode="json")
-    if edited:
-        data["tasks_context"]["tasks"][0]["subject"] = "b"
-    script = "ok", use("TaskList"), "ok"
-    again = helper(*script, state=AgentState.model_validate(data), changed=True, unfinished=0)
-    reply(again)
-    assert is_reminder(again.model.tail()) == edited
-    reply(again)
-    assert [is_reminder(again.model.tail(n)) for n in (1, 2)] == [edited, False]
 
 
 def test_a_change_between_two_calls_is_not_hidden_by_the_second():

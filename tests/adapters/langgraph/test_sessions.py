@@ -48,7 +48,6 @@ from support.stores_sound import AsyncSound
 
 from todoplan import (
     DEFAULT,
-    LEAN,
     TASKS,
     TODOS,
     Accepted,
@@ -146,31 +145,6 @@ def test_a_newcomers_first_list_reopens_nothing(stored):
     assert thread.lines == [("Dig", "completed"), A]
 
 
-@PLACES
-def test_a_task_that_a_person_deleted_is_not_made_again_by_old_words(stored):
-    """Nor by a later list; once a list has left it out, the same words mean a new task."""
-    thread = Thread(WRITE_TODOS, stored)
-    thread.writes(A, B)
-    thread.edit(DeleteTask("2"))
-    for _ in range(2):
-        thread.writes(A, B)
-        assert thread.subjects == ["a"]
-    thread.writes(A)
-    thread.writes(A, B)
-    assert thread.lines == [A, B]
-
-
-def test_another_agent_of_the_same_name_keeps_the_open_tasks_of_the_first():
-    """Of two threads on one plan, neither list deletes what the other wrote."""
-    thread = Thread(WRITE_TODOS, stored=True, actor="writer", plan_id="all")
-    other = {"configurable": {"thread_id": "2"}}
-    thread.writes(A, B)
-    thread.runs(wrote(("x", "in_progress"), ("y", "pending")), config=other)
-    thread.writes(("a", "completed"), B)
-    thread.runs(wrote(("x", "completed")), config=other)
-    assert sorted(subjects(thread.store, "all")) == ["a", "b", "x"]
-
-
 def test_deep_agents_on_one_plan_keep_each_others_open_tasks():
     """A subagent may leave out what it listed itself, and not what the others listed."""
     store = MemoryStore()
@@ -215,18 +189,6 @@ def test_calls_that_come_one_by_one_are_upon_what_their_turn_was_written_upon(st
 
 
 @PLACES
-def test_tasks_that_were_created_or_named_by_id_are_listed(stored):
-    """Item by item as by a list: the session may leave them out afterwards."""
-    thread = Thread(LEAN, stored)
-    thread.edit(CreateTask("Ann's"))
-    thread.edit(CreateTask("Bob's"))
-    thread.runs(calls(("plan", {"add": ["own"]}, "1")), calls(("plan", {"start": [1]}, "2")))
-    thread.toolset = WRITE_TODOS
-    thread.writes(("new", "pending"))
-    assert sorted(thread.subjects) == ["Bob's", "new"]
-
-
-@PLACES
 def test_an_agent_alone_leaves_no_record_of_what_it_listed(stored):
     """In the state there is nothing; in a store the revision. Nor does it hear of anything."""
     thread = Thread(WRITE_TODOS, stored)
@@ -252,17 +214,6 @@ def test_a_fork_from_before_has_the_session_of_that_time():
     assert thread.subjects == ["a", "b"]
     forked = thread.agent(wrote(A, B), says("ok")).invoke(HELLO, before)
     assert sorted(task.subject for task in plan_of_state(forked)) == ["Ann's", "a", "b"]
-
-
-@PLACES
-def test_a_plan_that_a_program_put_in_place_anew_is_kept(stored):
-    """What the session listed before was in another plan."""
-    thread = Thread(WRITE_TODOS, stored)
-    thread.writes(A, B)
-    seed_plan(thread.graph, THREAD, plan_of([Task("1", "new one"), Task("2", "b")]), actor="cron")
-    said = thread.writes(A, B)
-    assert "cron" in said
-    assert {"new one", "b"} <= {*thread.subjects}
 
 
 FIRST = wrote(("a", "in_progress"), ("b", "pending"), call_id="1")

@@ -608,24 +608,6 @@ def test_a_fresh_process_goes_on(how, tmp_path):
     assert (done.stdout, done.stderr, done.returncode) == (expected, "", 0)
 
 
-def test_an_application_seeds_edits_and_clears():
-    """On a new thread and on a used one, under any policy; ids go on, refusals change nothing."""
-    plan = decide(Plan(), commands.CreateTask("seeded")).plan
-    made = working(TURN, says("done"))
-    for _ in "12":
-        seed_plan(made, THREAD, plan)
-    made.invoke(HELLO, THREAD)
-    assert subjects(made) == ["seeded", "a", "b"]
-    decision = edit_plan(made, THREAD, commands.UpdateTask("1", status="completed"))
-    assert decision.plan == plan_of_state(made.get_state(THREAD))
-    strict = Policy().but(completed_is_final="error")
-    assert edit_plan(made, THREAD, commands.DeleteTask("1"), policy=strict).problems
-    assert edit_plan(made, THREAD, commands.UpdateTask("1", status="completed")).events == ()
-    cleared = edit_plan(made, THREAD, commands.ClearPlan()).plan
-    assert (subjects(made), made.get_state(THREAD).values["todos"]) == ([], [])
-    assert cleared.next_id == 4
-
-
 TOOLS = ("tools", ToolNode(make_tools(Toolbox(tasks()))))
 
 

@@ -8,13 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from langchain.agents.middleware import HumanInTheLoopMiddleware, wrap_tool_call
 from langchain_core.callbacks import BaseCallbackHandler
-from langchain_core.messages import AIMessage, ToolMessage
+from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
-from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode, ToolRuntime
-from langgraph.types import Command, Send
+from langgraph.types import Command
 from support.cut_off import Cut, CutMemory, CutSqlite
 from support.langgraph_threads import (
     HELLO,
@@ -100,16 +99,6 @@ def test_any_turns_are_as_the_same_calls_in_order(turns):
         plan = expected.plan
 
 
-def test_calls_that_have_an_answer_are_not_carried_out_for_their_siblings():
-    """What a guard or a person refused does not come back in the plan of the calls beside it."""
-    message = create("no", "b", ids="12")
-    refused = ToolMessage("rejected", tool_call_id="1", name="TaskCreate", status="error")
-    left = [Send("tools", [{**message.tool_calls[1], "type": "tool_call"}])]
-    builder = StateGraph(PlanState).add_node("tools", ToolNode(make_tools(TASKS)))
-    builder.add_conditional_edges(START, lambda _: left, ["tools"]).add_edge("tools", END)
-    assert subjects(builder.compile().invoke({"messages": [message, refused]})) == ["b"]
-
-
 @pytest.mark.parametrize("said", [AIMessage("hello"), ("user", "hello")], ids=["ai", "user"])
 def test_a_call_that_no_message_has_stands_alone(said):
     """Made up by the application, it is answered upon the plan as it is."""
@@ -167,15 +156,6 @@ def test_a_tool_invoked_outside_a_graph_starts_from_an_empty_plan():
         assert command.update["todos"] == todos
         assert command.update["messages"][0].text == "ok, 0/1 completed"
     assert "'todoplan'" in repr(command)  # tracers and debuggers print it
-
-
-def test_models_see_the_schema_of_the_tool_set():
-    """What is bound is the definition of the tool set, without the injected runtime."""
-    for made, definition in zip(make_tools(TASKS), tasks().definitions(), strict=True):
-        shown = convert_to_openai_tool(made)["function"]
-        assert shown["name"] == definition.name
-        assert shown["description"] == definition.description
-        assert shown["parameters"]["properties"].keys() == definition.schema["properties"].keys()
 
 
 def test_each_accepted_call_is_told_on_the_custom_stream():
