@@ -6,14 +6,15 @@ import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from todoplan.core.decide import Transaction, plan_problems
-from todoplan.core.events.apply import Entry, apply, touched
+from todoplan.core.commands import CreateTask
+from todoplan.core.decide import Transaction, decide, plan_problems
+from todoplan.core.events.apply import Entry, apply, replay, touched
 from todoplan.core.events.base import changed_by, differences
 from todoplan.core.events.merge import rebased, renumbered
 from todoplan.core.events.types import Event, PlanCleared, PlanRestored
 from todoplan.core.plan.model import TASK_FIELDS, FieldKind
 from todoplan.core.plan.plan import Draft
-from todoplan.core.rules import Change
+from todoplan.core.rules import Change, Policy
 from todoplan.dialogue.replies import freed_texts
 from todoplan.testing.strategies import plans
 from todoplan.testing.strategies.command import EVENTS
@@ -105,8 +106,20 @@ def texts(value):
 def test_a_merge_gives_a_plan_whatever_the_other_branch_did(plan, branches):
     """Two branches together close no cycle and break nothing else, by any event."""
     for number in range(len(EVENTS)):
-        merged, _ = rebased(plan, [events[number] for events in branches])
+        merged, _, applied = rebased(plan, [events[number] for events in branches])
         assert [*plan_problems(tuple(merged), merged.next_id)] == []
+        assert replay(plan, applied) == merged
+
+
+@given(plans(), plans())
+def test_a_merged_restore_loses_no_task_of_the_other_branch(plan, earlier):
+    """Whatever plan it restores, and the applied events lead to the merged plan."""
+    theirs = decide(plan, CreateTask("theirs"), Policy()).unwrap()
+    restored = PlanRestored(tuple(earlier), earlier.next_id, approved=earlier.approved)
+    merged, _, applied = rebased(theirs, (restored,), was=plan)
+    assert "theirs" in [task.subject for task in merged]
+    assert [*plan_problems(tuple(merged), merged.next_id)] == []
+    assert replay(theirs, applied) == merged
 
 
 @given(plans(), one_of_each)

@@ -98,7 +98,6 @@ from todoplan.core.commands import ApprovePlan, Command, WriteTodos
 from todoplan.core.decide import Decision, decide_with_change
 from todoplan.core.events.apply import Entry
 from todoplan.core.events.base import Base, Note
-from todoplan.core.events.merge import renumbered
 from todoplan.core.plan.model import Status, Task, Todo, in_utc, short_repr
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import CLAUDE, DEFAULT, LANGCHAIN, Policy
@@ -244,11 +243,13 @@ def merge_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mappin
         return current if same else _with(current, {SESSION: update.get(SESSION)})
     if _LINE in update:
         session = _session_after(current, update, merged)
-        is_moved = _new_ids(update, merged) is not None
-        lines = [entry_line(_entry_in(update, merged)) if is_moved else update[_LINE]]
+        lines = [merged.get(_LINE, update[_LINE])]
+        if _LINE in merged and not _entry_in(update, merged).events:
+            lines = []  # each change of the step would have closed a cycle
     else:
         session, lines = _joined_session(current, update, merged), update.get(_JOURNAL, ())
-    return _with(merged, {_JOURNAL: with_lines(current.get(_JOURNAL), lines), SESSION: session})
+    kept = {_JOURNAL: with_lines(current.get(_JOURNAL), lines), SESSION: session, _LINE: None}
+    return _with(merged, kept)
 
 
 def merge_agent_plans(current: Mapping[str, Any], update: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -268,15 +269,8 @@ def _with(value: _Value, kept: dict[str, Any]) -> dict[str, Any]:
 
 
 def _entry_in(update: _Value, merged: _Value) -> Entry:
-    """
-    Return the journal entry of a step, with the new ids that the merge may have given to its tasks.
-    """
-    entry = branches.entry_in_step(update)
-    ids = _new_ids(update, merged)
-    if ids is None:  # the step followed the current value
-        return entry
-    events = tuple(renumbered(event, ids) for event in entry.events)
-    return attrs.evolve(entry, revision=plan_in_value(merged).revision, events=events)
+    """Return the journal entry of a step: of the events that the merge has applied, if it has."""
+    return branches.entry_in_step(merged if _LINE in merged else update)
 
 
 def _new_ids(update: _Value, merged: _Value) -> Mapping[str, str] | None:

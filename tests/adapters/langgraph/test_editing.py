@@ -435,7 +435,31 @@ def test_branches_of_one_step_stand_in_the_journal_as_they_were_carried_out():
     created = [e.task.id for entry in history for e in entry.events if hasattr(e, "task")]
     assert created == ["3", "4", "5"]
     assert [(task.id, task.blocked_by) for task in folded(history[:3])][-1] == ("5", ("4",))
+    assert tuple(folded(history)) == tuple(plan_of_state({"todoplan": merged}))
     assert len(history_of({"todoplan": merge_plans(base, merge_plans(base, one))})) == 2
+
+
+def test_a_branch_that_restores_an_earlier_plan_keeps_what_the_others_did():
+    """Law 15: a new task and a change beside it stay, and the journal folds to this plan."""
+    restore = commands.RestorePlan(tuple(TWO)[:1])
+    given = (CreateTask("c"), "one"), (OWNED, "two"), (restore, "three")
+    base, updates = branched(*given)
+    merged = base
+    for update in updates:
+        merged = merge_plans(merged, update)
+    state = {"todoplan": merged}
+    assert subjects(state) == ["a", "c"]
+    assert plan_of_state(state)["1"].owner == OWNED.owner
+    assert tuple(folded(history_of(state))) == tuple(plan_of_state(state))
+    assert merged.keys() == merge_plans(base, updates[0]).keys() | {"moved"}
+
+
+def test_a_branch_whose_change_is_left_out_adds_nothing_to_the_journal():
+    """Two edges in opposite directions would close a cycle: the second one is left out."""
+    one, two = UpdateTask("1", add_blocks=("2",)), UpdateTask("2", add_blocks=("1",))
+    base, updates = branched((one, "one"), (two, "two"))
+    merged = merge_plans(merge_plans(base, updates[0]), updates[1])
+    assert [entry.actor for entry in history_of({"todoplan": merged})] == [None, "one"]
 
 
 def test_subtasks_of_branches_stand_in_the_journal_below_what_contains_them():

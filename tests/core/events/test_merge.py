@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from todoplan.core.commands import (
+    ApprovePlan,
     Batch,
     ClearPlan,
     CreateTask,
@@ -19,6 +20,7 @@ from todoplan.core.commands import (
 )
 from todoplan.core.decide import Accepted, decide, plan_of
 from todoplan.core.events import types as events
+from todoplan.core.events.apply import replay
 from todoplan.core.events.merge import changes_between, joined, rebased
 from todoplan.core.plan.model import Evidence, FrozenDict, Status, Todo, Waiting
 from todoplan.core.plan.plan import Plan, topological_order
@@ -53,7 +55,7 @@ BASE = made(Plan(), create("a", "b"))
 def test_events_that_follow_are_replayed_as_they_are():
     """Upon the plan that they were decided on, events give the plan that was decided."""
     decision = decided(BASE, Batch((create("c"), UpdateTask("3", add_blocked_by=("1",)))))
-    assert rebased(BASE, decision.events) == (decision.plan, {})
+    assert rebased(BASE, decision.events) == (decision.plan, {}, decision.events)
 
 
 def test_a_new_task_gets_an_id_that_is_free_and_its_events_follow():
@@ -62,7 +64,7 @@ def test_a_new_task_gets_an_id_that_is_free_and_its_events_follow():
     command = Batch(
         (create("there"), UpdateTask("3", status="completed", add_blocks=("2",), subject="T"))
     )
-    plan, moved = rebased(here, decided(BASE, command).events)
+    plan, moved, _ = rebased(here, decided(BASE, command).events)
     assert moved == {"3": "4"}
     assert subjects(plan) == ["a", "b", "here", "T"]
     assert (plan["4"].status, plan["4"].blocks) == ("completed", ("2",))
@@ -74,8 +76,8 @@ def test_later_events_of_the_same_origin_know_what_moved():
     here = made(BASE, create("here"))
     first = decided(BASE, create("there"))
     second = decided(first.plan, DeleteTask("3"))
-    plan, moved = rebased(here, first.events)
-    plan, _ = rebased(plan, second.events, moved)
+    plan, moved, _ = rebased(here, first.events)
+    plan, _, _ = rebased(plan, second.events, moved)
     assert subjects(plan) == ["a", "b", "here"]
     assert plan.next_id == 5
 
@@ -95,7 +97,7 @@ def test_a_reorder_names_the_moved_task_by_its_new_id():
     here = made(BASE, create("here"))
     written = decided(BASE, WriteTodos((Todo("there"), Todo("b"), Todo("a"))))
     assert written.events[-1].task_ids == ("3", "2", "1")
-    plan, renumbered = rebased(here, written.events)
+    plan, renumbered, _ = rebased(here, written.events)
     assert [task.id for task in plan] == ["4", "2", "1", "3"]
     assert subjects(plan) == ["there", "b", "a", "here"]
     assert renumbered == {"3": "4"}
@@ -105,7 +107,7 @@ def test_whatever_a_branch_does_to_its_moved_task_reaches_that_task():
     """Both ends of edges, new and removed ones; an edit, a status, a deletion, a clearing."""
     here = made(BASE, create("here"))
     there = decided(BASE, create("there"))
-    plan, renumbered = rebased(here, there.events)
+    plan, renumbered, _ = rebased(here, there.events)
     for after, seen in (
         (
             [events.EdgeAdded("3", "1"), events.EdgeAdded("2", "3")],
@@ -126,7 +128,7 @@ def test_whatever_a_branch_does_to_its_moved_task_reaches_that_task():
 def test_a_new_task_whose_id_is_free_keeps_it():
     """Only what is taken moves: an id at or above the next one is free."""
     later = decided(made(BASE, create("c")), create("d"))
-    plan, renumbered = rebased(made(BASE, create("here")), later.events)
+    plan, renumbered, _ = rebased(made(BASE, create("here")), later.events)
     assert (subjects(plan), renumbered) == (["a", "b", "here", "d"], {})
     assert plan["4"].subject == "d"
 
@@ -135,6 +137,61 @@ def test_clearing_takes_only_what_was_known():
     """A branch that clears its plan does not clear another branch's tasks."""
     here = made(BASE, create("here"))
     assert subjects(rebased(here, decided(BASE, ClearPlan()).events)[0]) == ["here"]
+
+
+def test_a_restore_takes_nothing_from_another_branch():
+    """
+    Its new task, and its change of a task that the restore did not change, both stay. What the
+    restore's own branch had created, changed and deleted is as it was.
+    """
+    here = made(BASE, Batch((create("here"), UpdateTask("1", status="completed"))), 1)
+    was, ids = BASE, {}
+    for command in (
+        Batch((create("there"), UpdateTask("2", subject="B", parent="3", add_blocks=("1",)))),
+        RestorePlan(tuple(BASE)),
+        DeleteTask("2"),
+        RestorePlan(tuple(BASE)),
+    ):
+        decision = decided(was, command, 2)
+        before = here
+        here, ids, applied = rebased(here, decision.events, ids, was)
+        assert replay(before, applied) == here
+        was = decision.plan
+    assert [(t.id, t.subject, t.status.value, t.parent, t.blocked_by) for t in here] == [
+        ("1", "a", "completed", None, ()),
+        ("3", "here", "pending", None, ()),
+        ("2", "b", "pending", None, ()),
+    ]
+
+
+def test_a_restore_in_the_middle_of_a_branchs_events_knows_the_events_before_it():
+    """A task that the same command created and the restore left out is gone, under its new id."""
+    here = made(BASE, create("here"))
+    both = decided(BASE, Batch((create("there"), RestorePlan(tuple(BASE)))))
+    plan, renumbered, _ = rebased(here, both.events, was=BASE)
+    assert (subjects(plan), renumbered) == (["a", "b", "here"], {"3": "4"})
+
+
+def test_a_restore_brings_tasks_back_under_a_free_id():
+    """Their own one, if it is free; the id of another branch's task is never given out again."""
+    snapshot = made(BASE, create("there"))
+    here = made(BASE, create("here"))
+    for was in (BASE, made(snapshot, DeleteTask("3"))):
+        back = decided(was, RestorePlan(tuple(snapshot)))
+        plan, renumbered, _ = rebased(here, back.events, was=was)
+        assert (subjects(plan), renumbered) == (["a", "b", "here", "there"], {"3": "4"})
+    far = decided(BASE, RestorePlan(tuple(BASE), 50))
+    assert rebased(here, far.events, was=BASE)[0].next_id == 50
+
+
+def test_a_restored_approval_is_that_of_the_branch():
+    """And with it goes nothing that another branch has made."""
+    approved = made(BASE, ApprovePlan("ann"))
+    here = made(BASE, create("here"))
+    back = decided(BASE, RestorePlan(tuple(BASE), approved=approved.approved))
+    plan, _, applied = rebased(here, back.events, was=BASE)
+    assert (subjects(plan), plan.approved) == (["a", "b", "here"], approved.approved)
+    assert replay(here, applied) == plan
 
 
 def test_what_followed_stands_as_it_is():
@@ -269,11 +326,11 @@ def test_a_moved_tasks_subtasks_follow_it():
     """A task that gets a new id is the parent of what was put below it under the old one."""
     here = made(BASE, create("here"))
     command = CreateTasks((CreateTask("there", parent="1"), CreateTask("within", parent="#0")))
-    plan, moved = rebased(here, decided(BASE, command).events)
+    plan, moved, _ = rebased(here, decided(BASE, command).events)
     assert moved == {"3": "4", "4": "5"}
     assert subjects(plan) == ["a", "there", "within", "b", "here"]
     assert [task.parent for task in plan] == [None, "1", "4", None, None]
-    plan, _ = rebased(
+    plan, _, _ = rebased(
         plan, [events.ParentChanged("4", None), events.ParentChanged("3", "2")], moved
     )
     assert [(t.subject, t.parent) for t in plan][1:3] == [("b", None), ("there", "2")]

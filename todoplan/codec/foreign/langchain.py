@@ -38,6 +38,7 @@ from todoplan.codec.engine import (
 )
 from todoplan.core.events.apply import Entry
 from todoplan.core.events.merge import joined, rebased
+from todoplan.core.events.types import PlanRestored
 from todoplan.core.plan.model import Status, Task
 from todoplan.core.plan.plan import Plan
 
@@ -169,13 +170,17 @@ class Step:
 
     def value(self, before: _Value | None) -> dict[str, Any]:
         """Return the step as an update of the state. `before` is the value before the step."""
-        return {
+        value = {
             "head": f"{self.plan.revision}:{self.name}",
             "parent": self.parent,
             "turn": self.turn,
             "plan": write_document(self.plan, before["plan"] if before else None),
             "line": entry_line(self.entry),
         }
+        # Merging a restore into another version needs the plan that the restore has changed.
+        if any(isinstance(event, PlanRestored) for event in self.entry.events):
+            value["was"] = write_document(plan_in_value(before))
+        return value
 
 
 def entry_in_step(update: _Value) -> Entry:
@@ -196,8 +201,9 @@ def merge_plans(current: _Value, update: _Value) -> _Value:
     For a state key of your own, write `Annotated[dict, merge_plans]`. If a tool's step follows the
     current value, the step's plan becomes the current plan. If the step follows another value,
     because branches of one superstep ran concurrently, its events are applied to the current plan.
-    New tasks of the step then get other ids if their ids are taken. The whole plan of a subgraph is
-    merged in the same way. A whole plan that the application passes replaces the current plan.
+    New tasks of the step then get other ids if their ids are taken, and the result has the entry of
+    the applied events as its `line`. The whole plan of a subgraph is merged in the same way. A
+    whole plan that the application passes replaces the current plan.
     """
     if update.get("replace"):
         return _settled(update)
@@ -205,9 +211,11 @@ def merge_plans(current: _Value, update: _Value) -> _Value:
         if update["parent"] == head_of(current):
             return _settled(update)
         moved = current.get("moved", {})  # a key in saved states
-        turn, events = update["turn"], entry_in_step(update).events
-        plan, ids = rebased(plan_in_value(current), events, moved.get(turn))
-        return {**_merged(current, update, plan), "moved": {**moved, turn: ids}}
+        turn, entry = update["turn"], entry_in_step(update)
+        was = document_of(update["was"]).plan if "was" in update else None
+        plan, ids, events = rebased(plan_in_value(current), entry.events, moved.get(turn), was)
+        line = entry_line(attrs.evolve(entry, revision=plan.revision, events=events))
+        return {**_merged(current, update, plan), "moved": {**moved, turn: ids}, "line": line}
     # LangGraph initializes a channel that has a reducer with {}, not with None.
     if not current or not update:
         return _settled(update or current)
@@ -220,7 +228,7 @@ def merge_plans(current: _Value, update: _Value) -> _Value:
 
 
 def _settled(value: _Value) -> _Value:
-    # Line, parent and turn of a step are needed only while the step is merged.
+    # The other keys of a step are needed only while the step is merged.
     return {key: value[key] for key in ("head", "plan") if key in value}
 
 

@@ -10,11 +10,13 @@ rebases these events.
 
 Law: no task of either side is lost (if the events are available), no id is used twice, and the
 result is a valid plan: an edge that would close a cycle is left out. If both branches changed the
-same task, the later change wins. If a branch cleared or reordered the plan, this affects only the
-tasks that the branch knew.
+same task, the later change wins. If a branch cleared or reordered the plan, or restored an earlier
+one, this affects only the tasks that the branch knew; a restore leaves those alone that are in the
+earlier plan as the branch knew them.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import attrs
@@ -33,30 +35,62 @@ _SEVERAL_IDS: Any = tuple[TaskId, ...]
 
 # LangChain's `todos` has no reducer: there, two branches that write it in one step are an error.
 def rebased(
-    plan: Plan, events: Iterable[Event], renumbered: Mapping[str, str] | None = None
-) -> tuple[Plan, _Ids]:
+    plan: Plan,
+    events: Sequence[Event],
+    renumbered: Mapping[str, str] | None = None,
+    was: Plan | None = None,
+) -> tuple[Plan, _Ids, tuple[Event, ...]]:
     """
-    Apply events that were decided for another version of the plan; return the plan and new ids.
+    Apply events that were decided for another version of the plan. Return the plan, the new ids,
+    and the events that were applied, which lead from `plan` to the returned plan.
 
     The new ids are a dict from old to new id, for tasks whose id was taken. `renumbered` is the
-    dict that an earlier call returned for events of the same branch.
+    dict that an earlier call returned for events of the same branch. `was` is the plan for which
+    the events were decided (default: `plan`). Only a `PlanRestored` needs it, to find out what the
+    restore has changed.
     """
     draft, ids = Draft(plan), dict(renumbered or {})
-    for event in events:
-        for translated in _translated(event, draft, ids):
+    applied: list[Event] = []
+    for place, event in enumerate(events):
+        if isinstance(event, types.PlanRestored):
+            before = replay(plan if was is None else was, events[:place])
+            translations = _restoring(event, before, draft, ids)
+        else:
+            translations = _translated(event, draft, ids)
+        for translated in translations:
             draft.revision += 1
             translated.apply_to(draft)
-    return draft.freeze(), ids
+            applied.append(translated)
+    return draft.freeze(), ids, tuple(applied)
 
 
-def _translated(event: Event, draft: Draft, ids: _Ids) -> Iterator[Event]:
+def _restoring(event: types.PlanRestored, was: Plan, draft: Draft, ids: _Ids) -> Iterator[Event]:
+    """
+    Yield the events that restore, on the draft, what a branch has restored in its plan `was`.
+
+    Only the tasks that differ from `was` are changed, so that other branches' tasks and changes
+    stay.
+    """
+    events, _ = _changes(was, replay(was, (event,)), event.at)
+    for part in events:
+        yield from _translated(part, draft, ids, was.next_id)
+    # No smaller event sets an earlier approval, or says that higher ids were used elsewhere.
+    if event.approved != was.approved or event.next_id > draft.next_id:
+        yield types.PlanRestored(tuple(draft), event.next_id, event.at, event.approved)
+
+
+def _translated(event: Event, draft: Draft, ids: _Ids, known: int = 0) -> Iterator[Event]:
     """
     Yield the events that have, on the draft, the effect of an event for another version.
 
-    If a task gets a new id, the id is added to `ids`.
+    If a task gets a new id, the id is added to `ids`. An id below `known` belongs to a task that
+    the branch restores: the task gets it back, if it is free.
     """
     if isinstance(event, types.TaskCreated) and number_of(event.task.id) < draft.next_id:
-        ids[event.task.id] = str(draft.next_id)
+        task_id = event.task.id
+        is_back = number_of(task_id) < known and draft.get(ids.get(task_id, task_id)) is None
+        if not is_back:
+            ids[task_id] = str(draft.next_id)
     event = renumbered(event, ids)
     match event:
         # Neither branch alone has a cycle, but the edges of both branches together may close one.
@@ -100,7 +134,7 @@ def joined(mine: Plan, other: Plan) -> Plan:
     `mine` created a task with the same id, the task of `mine` is taken for the deleted one and
     lost. So if there are events, rebase them instead.
     """
-    plan, _ = rebased(other, _only_in(mine, other))
+    plan, _, _ = rebased(other, tuple(_only_in(mine, other)))
     if plan is other or plan == other:
         return other
     # Higher than both: a session that has seen either revision must notice the change.
@@ -168,30 +202,7 @@ def changes_between(was: Plan, now: Plan) -> tuple[tuple[Event, ...], Plan]:
     Times and claims that a status change implies are set as usual. A difference that no smaller
     event can express (a time of creation, the order of edges) becomes a single `PlanRestored`.
     """
-    events: list[Event] = [types.TaskDeleted(task.id) for task in was if task.id not in now]
-    removed: list[Event] = []
-    added: list[Event] = []
-    for task in now:
-        old = was.get(task.id)
-        if old is task:
-            continue
-        if old is None:
-            events.append(types.TaskCreated(task.but(blocks=(), blocked_by=())))
-        else:
-            events += _differences(task.but(updated_at=None), old)
-        before = old.blocked_by if old is not None else ()
-        removed += [
-            types.EdgeRemoved(end, task.id)
-            for end in before
-            if end in now and end not in task.blocked_by
-        ]
-        added += [types.EdgeAdded(end, task.id) for end in task.blocked_by if end not in before]
-    events += [*removed, *added]
-    after = replay(was, events)
-    ids = tuple(task.id for task in now)
-    if ids != tuple(task.id for task in after):
-        events.append(types.TasksReordered(ids))
-        after = replay(was, events)
+    events, after = _changes(was, now, None)
     meant = []
     for task, made in zip(now, after, strict=True):
         old = was.get(task.id)
@@ -201,3 +212,35 @@ def changes_between(was: Plan, now: Plan) -> tuple[tuple[Event, ...], Plan]:
         events = [types.PlanRestored(tuple(now), now.next_id, approved=now.approved)]
         after = replay(was, events)
     return tuple(events), after
+
+
+def _changes(was: Plan, now: Plan, at: datetime | None) -> tuple[list[Event], Plan]:
+    """
+    Return small events, with the time `at`, that turn one version of a plan into another, as far as
+    small events can, and the resulting plan. The approval is left out.
+    """
+    events: list[Event] = [types.TaskDeleted(task.id, at) for task in was if task.id not in now]
+    removed: list[Event] = []
+    added: list[Event] = []
+    for task in now:
+        old = was.get(task.id)
+        if old is task:
+            continue
+        if old is None:
+            events.append(types.TaskCreated(task.but(blocks=(), blocked_by=())))
+        else:
+            events += _differences(task.but(updated_at=at), old)
+        before = old.blocked_by if old is not None else ()
+        removed += [
+            types.EdgeRemoved(end, task.id, at)
+            for end in before
+            if end in now and end not in task.blocked_by
+        ]
+        added += [types.EdgeAdded(end, task.id, at) for end in task.blocked_by if end not in before]
+    events += [*removed, *added]
+    ids = tuple(task.id for task in now)
+    after = replay(was, events)
+    if ids != tuple(task.id for task in after):
+        events.append(types.TasksReordered(ids, at))
+        after = replay(was, events)
+    return events, after
