@@ -24,7 +24,6 @@ last call fails there.
 """
 
 import argparse
-import asyncio
 import http.client
 import json
 import os
@@ -44,6 +43,7 @@ from typing import Any, Protocol
 import attrs
 
 from benchmarks.contenders import installed
+from benchmarks.handling.player import entry_class
 from benchmarks.reports.tables import table
 from todoplan import LEAN, TASKS, TODOS, Plan
 from todoplan.adapters.functions.openai_chat import make_tools
@@ -203,9 +203,9 @@ def contenders() -> dict[str, Callable[[], Contender]]:
         for length in lengths:
             found[f"{name} {length}"] = partial(_ours, name, toolset, length, right)
     if installed("langchain"):
-        found["LangChain"] = _langchain
+        found["LangChain"] = partial(_peer, "LangChain", _whole)
     if installed("agentscope"):
-        found["AgentScope"] = _agentscope
+        found["AgentScope"] = partial(_peer, "AgentScope", _agentscope_tasks, one_by_one=True)
     return found
 
 
@@ -275,85 +275,43 @@ def _next_started(key: str, steps: Sequence[str], finished: int) -> Calls:
     return calls
 
 
-def _langchain() -> Contender:
-    from langchain.agents.middleware import TodoListMiddleware  # noqa: PLC0415 - if installed
-    from langchain_core.messages import AIMessage  # noqa: PLC0415
-    from langchain_core.output_parsers.openai_tools import parse_tool_call  # noqa: PLC0415
-    from langchain_core.utils.function_calling import convert_to_openai_tool  # noqa: PLC0415
-
-    from benchmarks.peers.langchain import runtime_of  # noqa: PLC0415
-
-    middleware = TodoListMiddleware()
-    tool: Any = middleware.tools[0]
-
-    class LangChain:
-        def __init__(self) -> None:
-            self.todos: list[Any] = []
-
-        def call(self, name: str, text: str) -> tuple[str, bool]:
-            if name != tool.name:
-                return f"{name} is not a valid tool", False
-            raw = {"id": "c", "function": {"name": name, "arguments": text}}
-            try:  # as langchain-openai reads a response, then as ToolNode calls the tool
-                said: Any = parse_tool_call(raw, return_id=True)
-                state = {"todos": self.todos, "messages": [AIMessage("", tool_calls=[said])]}
-                given = {**said["args"], "runtime": runtime_of(state)}
-                command = tool.invoke({**said, "args": given, "type": "tool_call"})
-            except Exception as error:  # noqa: BLE001 - whatever it is, the model is told
-                return f"Error: {error}", False
-            self.todos = command.update["todos"]
-            return str(command.update["messages"][0].content), True
-
-        def items(self) -> list[Item]:
-            return [(str(todo["content"]), str(todo["status"])) for todo in self.todos]
-
-    tools = [convert_to_openai_tool(tool)]
-    return Contender("LangChain", middleware.system_prompt, tools, LangChain, _whole)
+def _agentscope_tasks(change: str, steps: Sequence[str], step: str, finished: int) -> Calls:
+    match change:
+        case "begin":
+            made = [("TaskCreate", {"subject": text, "description": text}) for text in steps]
+            return [*made, ("TaskUpdate", {"task_id": "1", "status": "in_progress"})]
+        case "add":
+            return [("TaskCreate", {"subject": step, "description": step})]
+        case "drop":
+            place = str(steps.index(step) + 1)
+            return [("TaskUpdate", {"task_id": place, "status": "deleted"})]
+        case _:
+            return _next_started("task_id", steps, finished)
 
 
-def _agentscope() -> Contender:
-    from agentscope.message import ToolCallBlock  # noqa: PLC0415 - if installed
-    from agentscope.state import AgentState  # noqa: PLC0415
-    from agentscope.tool import TaskCreate, TaskGet, TaskList, TaskUpdate, Toolkit  # noqa: PLC0415
+class _Peer:
+    """A plan of an entry of `handling`, which runs a peer's tools as the peer's own agent does."""
 
-    kit = Toolkit(tools=[TaskCreate(), TaskGet(), TaskList(), TaskUpdate()])
+    def __init__(self, entry: str) -> None:
+        self.entry = entry_class(entry)()
 
-    class AgentScope:
-        def __init__(self) -> None:
-            self.state = AgentState()
+    def call(self, name: str, text: str) -> tuple[str, bool]:
+        try:
+            answers = self.entry.turn([(name, text)])
+        except Exception as error:  # noqa: BLE001 - whatever it is, the model is told
+            return f"Error: {error}", False
+        if not answers:
+            return "The agent does not answer this call.", False
+        return answers[0].text, not answers[0].is_error
 
-        def call(self, name: str, text: str) -> tuple[str, bool]:
-            async def run() -> Any:
-                said: Any = None
-                block = ToolCallBlock(id="c", name=name, input=text)
-                async for part in kit.call_tool(block, self.state):
-                    said = part
-                return said
+    def items(self) -> list[Item]:
+        return [(task.text, task.status) for task in self.entry.tasks()]
 
-            try:
-                said = asyncio.run(run())
-            except Exception as error:  # noqa: BLE001 - whatever it is, the model is told
-                return f"Error: {error}", False
-            return said.content[0].text, str(getattr(said.state, "value", said.state)) == "success"
 
-        def items(self) -> list[Item]:
-            return [(task.subject, str(task.state)) for task in self.state.tasks_context.tasks]
-
-    def right(change: str, steps: Sequence[str], step: str, finished: int) -> Calls:
-        match change:
-            case "begin":
-                made = [("TaskCreate", {"subject": text, "description": text}) for text in steps]
-                return [*made, ("TaskUpdate", {"task_id": "1", "status": "in_progress"})]
-            case "add":
-                return [("TaskCreate", {"subject": step, "description": step})]
-            case "drop":
-                place = str(steps.index(step) + 1)
-                return [("TaskUpdate", {"task_id": place, "status": "deleted"})]
-            case _:
-                return _next_started("task_id", steps, finished)
-
-    tools = asyncio.run(kit.get_tool_schemas())
-    return Contender("AgentScope", "", tools, AgentScope, right, one_by_one=True)
+def _peer(name: str, right: Any, *, one_by_one: bool = False) -> Contender:
+    entry = _Peer(name.lower()).entry
+    prompt, tools = entry.request(), json.loads(entry.tools())
+    return Contender(name, prompt, tools, partial(_Peer, name.lower()), right, one_by_one)
 
 
 # -- a request and what comes back
