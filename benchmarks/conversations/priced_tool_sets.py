@@ -1,7 +1,8 @@
 """The tool sets whose token cost is counted: what each adds to a request, and its replies."""
 
-import asyncio
+import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -11,6 +12,7 @@ from benchmarks.conversations import scripts
 from benchmarks.conversations.scripts import Script
 from benchmarks.conversations.token_counts import compact, function
 from benchmarks.conversations.tool_host import ToolHost
+from benchmarks.handling.player import entry_class
 from todoplan import Plan
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import LEAN, TODOS, WRITE_TODOS, Length, ToolSet, tasks
@@ -70,59 +72,40 @@ def _our_host(toolset: ToolSet, length: Length) -> Callable[[], ToolHost]:
     return host
 
 
+def _host_of(entry: str) -> ToolHost:
+    """Return the tools of an entry of `handling`, which runs them as its own agent does."""
+    peer = entry_class(entry)()
+    prompt = peer.request()
+
+    def answer(name: str, arguments: dict[str, Any]) -> str:
+        return peer.turn([(name, compact(arguments))])[0].text
+
+    return ToolHost(compact(json.loads(peer.tools())), lambda: prompt, answer)
+
+
 def _langchain() -> list[PricedToolSet]:
-    from langchain.agents.middleware import TodoListMiddleware  # noqa: PLC0415 - if installed
-    from langchain_core.utils.function_calling import convert_to_openai_tool  # noqa: PLC0415
-
-    from benchmarks.peers.langchain import invocation  # noqa: PLC0415
-
-    def host() -> ToolHost:
-        middleware = TodoListMiddleware()
-        tool = middleware.tools[0]
-
-        def answer(_: str, arguments: dict[str, Any]) -> str:
-            command = invocation(tool, {}, compact(arguments))()
-            return str(command.update["messages"][0].content)
-
-        definitions = compact([convert_to_openai_tool(tool)])
-        return ToolHost(definitions, lambda: middleware.system_prompt, answer)
-
+    host = partial(_host_of, "langchain")
     return [PricedToolSet("LangChain TodoListMiddleware", host, scripts.whole)]
 
 
 def _agentscope() -> list[PricedToolSet]:
-    from benchmarks.peers.agentscope import AgentScopeToolkit  # noqa: PLC0415 - if installed
-
-    def host() -> ToolHost:
-        peer = AgentScopeToolkit(0)
-        schemas = asyncio.run(peer.toolkit.get_tool_schemas())
-
-        def answer(name: str, arguments: dict[str, Any]) -> str:
-            return str(asyncio.run(peer.ask(name, compact(arguments))).content[0].text)
-
-        return ToolHost(compact(schemas), lambda: "", answer)
-
+    host = partial(_host_of, "agentscope")
+    lean, asked = (partial(scripts.agentscope, listing=listing) for listing in (False, True))
     return [
-        PricedToolSet("AgentScope, lean use", host, lambda n: scripts.agentscope(n, listing=False)),
-        PricedToolSet(
-            "AgentScope, as its texts ask", host, lambda n: scripts.agentscope(n, listing=True)
-        ),
+        PricedToolSet("AgentScope, lean use", host, lean),
+        PricedToolSet("AgentScope, as its texts ask", host, asked),
     ]
 
 
 def _pydantic() -> list[PricedToolSet]:
     from benchmarks.peers.pydantic_todo_prompts import host  # noqa: PLC0415 - if installed
 
-    def read(size: int) -> Script:
-        return scripts.pydantic(size, reading=True)
-
+    lean, read = (partial(scripts.pydantic, reading=reading) for reading in (False, True))
     return [
-        PricedToolSet(
-            "pydantic-ai-todo, lean use", host, lambda n: scripts.pydantic(n, reading=False)
-        ),
+        PricedToolSet("pydantic-ai-todo, lean use", host, lean),
         PricedToolSet("pydantic-ai-todo, as its texts ask", host, read),
-        PricedToolSet("pydantic-ai-todo, list in the prompt", lambda: host(shown=True), read),
-        PricedToolSet("pydantic-ai-todo, with subtasks", lambda: host(subtasks=True)),
+        PricedToolSet("pydantic-ai-todo, list in the prompt", partial(host, shown=True), read),
+        PricedToolSet("pydantic-ai-todo, with subtasks", partial(host, subtasks=True)),
     ]
 
 
@@ -131,7 +114,7 @@ def _harness() -> list[PricedToolSet]:
 
     return [
         PricedToolSet("pydantic-ai-harness Planning", host),
-        PricedToolSet("pydantic-ai-harness, with subtasks", lambda: host(subtasks=True)),
+        PricedToolSet("pydantic-ai-harness, with subtasks", partial(host, subtasks=True)),
     ]
 
 
