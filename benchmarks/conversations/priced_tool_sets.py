@@ -7,10 +7,10 @@ from importlib.util import find_spec
 from typing import Any
 
 import attrs
+from support.tokens import compact, functions
 
 from benchmarks.conversations import scripts
 from benchmarks.conversations.scripts import Script
-from benchmarks.conversations.token_counts import compact, function
 from benchmarks.conversations.tool_host import ToolHost
 from benchmarks.handling.player import entry_class
 from todoplan import Plan
@@ -54,8 +54,7 @@ def _ours() -> list[PricedToolSet]:
 
 
 def _our_host(toolset: ToolSet, length: Length) -> Callable[[], ToolHost]:
-    defined = toolset.definitions()
-    definitions = compact([function(d.name, d.description, d.schema) for d in defined])
+    definitions = compact(functions(toolset))
 
     def host() -> ToolHost:
         box, plan = Toolbox(toolset), [Plan()]

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import attrs
+from support.tokens import compact, tokens
 
-from benchmarks.conversations.token_counts import compact, tokens
 from todoplan import DEFAULT, Plan, Status, Task
 from todoplan.core.events.types import TaskCreated
 from todoplan.dialogue.toolbox import Toolbox

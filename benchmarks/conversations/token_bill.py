@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import attrs
+from support.tokens import compact, tokens
 
 from benchmarks.conversations.scripts import Script
-from benchmarks.conversations.token_counts import compact, tokens
 from benchmarks.conversations.tool_host import ToolHost
 
 __all__ = ["FRAMING", "Bill", "bill"]

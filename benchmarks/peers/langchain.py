@@ -10,14 +10,7 @@ from langchain_core.messages import AIMessage
 from benchmarks.measure import Call
 from benchmarks.workload import listed
 
-__all__ = ["LangChain", "invocation", "runtime_of"]
-
-
-def runtime_of(state: dict[str, Any]) -> ToolRuntime[Any, Any]:
-    """Return the runtime that `ToolNode` injects into a tool."""
-    return ToolRuntime(
-        state=state, context=None, config={}, stream_writer=print, tool_call_id="c", store=None
-    )
+__all__ = ["LangChain", "invocation"]
 
 
 def invocation(tool: Any, state: dict[str, Any], text: str, *, runtime: bool = True) -> Any:
@@ -25,7 +18,10 @@ def invocation(tool: Any, state: dict[str, Any], text: str, *, runtime: bool = T
     Return a function that invokes a tool with JSON arguments, and with a runtime if it takes one.
     """
     said = {"name": tool.name, "args": json.loads(text), "id": "c", "type": "tool_call"}
-    made = runtime_of({**state, "messages": [AIMessage("", tool_calls=[said])]})
+    state = {**state, "messages": [AIMessage("", tool_calls=[said])]}
+    made: ToolRuntime[Any, Any] = ToolRuntime(
+        state=state, context=None, config={}, stream_writer=print, tool_call_id="c", store=None
+    )
     injected = {"runtime": made} if runtime else {}
 
     def run() -> Any:

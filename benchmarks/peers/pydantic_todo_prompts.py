@@ -7,8 +7,8 @@ from pydantic_ai import RunContext
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.usage import RunUsage
 from pydantic_ai_todo import TodoCapability, TodoStorage, get_todo_system_prompt
+from support.tokens import compact, function
 
-from benchmarks.conversations.token_counts import compact, function
 from benchmarks.conversations.tool_host import ToolHost
 
 __all__ = ["definitions", "host"]

@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from support.tokens import tokens
+
 from benchmarks.conversations.scripts import titles
-from benchmarks.conversations.token_counts import tokens
 from benchmarks.handling.cases import COLUMNS, cases
 from benchmarks.handling.entries import ENTRIES
 from benchmarks.handling.environments import NotInstalled, python_of

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from support.tokens import compact, tokens
+
 from benchmarks.conversations.recorded_plans import RecordedPlan, recorded_plans
-from benchmarks.conversations.token_counts import compact, tokens
 from todoplan import Plan
 from todoplan.transcripts.calls import PlanningCall
 from todoplan.transcripts.reading import detect, read

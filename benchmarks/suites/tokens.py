@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import attrs
+from support.tokens import tokens
 
 from benchmarks.conversations.priced_tool_sets import priced_tool_sets
 from benchmarks.conversations.token_bill import bill
-from benchmarks.conversations.token_counts import tokens
 
 __all__ = ["run"]
 

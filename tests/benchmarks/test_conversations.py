@@ -3,12 +3,12 @@
 from itertools import pairwise
 
 import pytest
+from support.tokens import tokens
 
 from benchmarks.conversations.priced_tool_sets import priced_tool_sets
 from benchmarks.conversations.recorded_plans import recorded_plans
 from benchmarks.conversations.scripts import Turn, titles
 from benchmarks.conversations.token_bill import FRAMING, bill
-from benchmarks.conversations.token_counts import tokens
 from benchmarks.conversations.tool_host import ToolHost
 from todoplan import Plan, Todo, decide
 from todoplan.core import commands

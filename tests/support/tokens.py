@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from functools import cache
 from importlib import import_module
 
 with warnings.catch_warnings():
@@ -9,6 +10,7 @@ with warnings.catch_warnings():
     _ENCODING = import_module("bpe_openai").get_encoding("o200k_base")
 
 
+@cache
 def tokens(text):
     """Count the tokens of a text."""
     return len(_ENCODING.encode(text))
@@ -19,15 +21,15 @@ def compact(value):
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
+def function(name, description, parameters):
+    """Return a tool definition as OpenAI's function calling takes it."""
+    body = {"name": name, "description": description, "parameters": parameters}
+    return {"type": "function", "function": body}
+
+
 def functions(toolset):
-    """Return the tools as OpenAI's function calling takes them."""
-    return [
-        {
-            "type": "function",
-            "function": {"name": d.name, "description": d.description, "parameters": d.schema},
-        }
-        for d in toolset.definitions()
-    ]
+    """Return the tools of a set as OpenAI's function calling takes them."""
+    return [function(d.name, d.description, d.schema) for d in toolset.definitions()]
 
 
 def fixed_cost(toolset, length="compact"):
