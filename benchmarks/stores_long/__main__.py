@@ -3,13 +3,11 @@
 """
 
 import argparse
-import os
-import platform
 import sqlite3
 import tempfile
-from datetime import UTC, datetime
 from pathlib import Path
 
+from benchmarks.machine import described
 from benchmarks.reports.tables import table_of
 from benchmarks.stores_long.contention import openings, writers
 from benchmarks.stores_long.costs import claims, growth, one_process
@@ -27,17 +25,14 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a tenth of it, to see that it works")
     given = parser.parse_args()
     part = 10 if given.quick else 1
-    load = "{:.1f} {:.1f} {:.1f}".format(*os.getloadavg())
-    made = (
-        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, CPython {platform.python_version()}, SQLite "
-        f"{sqlite3.sqlite_version}, {os.cpu_count()} cores, load {load} at the start; full"
-    )
+    made = described(quick=given.quick)
     lines = [
         "# SqliteStore: the long form",
         "",
         "Written by `python -m benchmarks.stores_long --save`; the tests ask the same in seconds.",
-        made,
-        "durability (`synchronous = FULL`), one plan in one file.",
+        f"{made['date']}, {made['python']}, SQLite {sqlite3.sqlite_version}, {made['cores']}",
+        f"cores, load {made['load']} at the start; full durability (`synchronous = FULL`), one",
+        "plan in one file.",
     ]
     parts = {
         "Writers killed at any moment (kill -9), 3 at a time": [kills(54 // part)],

@@ -149,12 +149,11 @@ def _by_fault(found: dict[str, Found], played: list[Found]) -> Iterator[list[str
         for name, each in found.items()
     }
     for spoil in dict.fromkeys(spoils.values()):
-        yield [spoil, *("/".join(_three(each, spoil)) for each in counts.values())]
-
-
-def _three(counts: Counter[tuple[str, str]], spoil: str) -> list[str]:
-    found = [counts[spoil, verdict] for verdict in ("right", "refused", "harm")]
-    return [*map(str, found)] if any(found) else ["-"]
+        line = [spoil]
+        for each in counts.values():
+            three = [each[spoil, verdict] for verdict in ("right", "refused", "harm")]
+            line.append("/".join(map(str, three)) if any(three) else "-")
+        yield line
 
 
 def _each(
@@ -164,8 +163,5 @@ def _each(
     for name, each in found.items():
         for case, verdict, what in each.get("results", ()):
             if only is None or verdict in only:
-                yield f"- {name}, **{case}** ({told[case]['column']}): {verdict}. {_code(what)}"
-
-
-def _code(text: str) -> str:
-    return f"`{text.replace('`', chr(39))}`" if text else ""
+                seen = f"`{what.replace('`', chr(39))}`" if what else ""
+                yield f"- {name}, **{case}** ({told[case]['column']}): {verdict}. {seen}"

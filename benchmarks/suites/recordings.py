@@ -50,7 +50,9 @@ def _counted(path: Path, dialect: str) -> Counter[str]:
     told: dict[str, dict[str, RecordedPlan]] = {}
     for call, before, after in _steps(path, dialect):
         counts["calls"] += 1
-        counts["written"] += tokens(call.tool) + tokens(_text(call.arguments))
+        given = call.arguments
+        counts["written"] += tokens(call.tool)
+        counts["written"] += tokens(given if isinstance(given, str) else compact(given))
         counts["read"] += tokens(call.result.text) if call.result else 0
         counts["changes"] += before is not after
         for recorded in told.setdefault(call.lane, recorded_plans()).values():
@@ -75,7 +77,3 @@ def _steps(path: Path, dialect: str) -> Iterator[tuple[PlanningCall, Plan, Plan]
             after = step.plan if step.events else before
             plans[item.lane] = after
             yield item, before, after
-
-
-def _text(arguments: Any) -> str:
-    return arguments if isinstance(arguments, str) else compact(arguments)

@@ -638,7 +638,8 @@ def main(arguments: Sequence[str]) -> None:
     )
     before = _saved(given.save) if given.save and given.save.exists() else []
     rows = [row for row in before if row["verdict"] != "no answer"]
-    answered = {_place(row) for row in rows}
+    keys = ("model", "style", "seed", "contender", "kind", "number")
+    answered = {tuple(row[key] for key in keys) for row in rows}
     silent = 0
     cases = situations(given.cases, given.seed, TRAPS if given.traps else KINDS)
     for contender in (known[name]() for name in names):
@@ -657,10 +658,6 @@ def main(arguments: Sequence[str]) -> None:
                 sys.exit(f"no answer {silent} times in a row, the last time: {row['reason']}")
         print(f"{contender.name}: asked in {len(cases)} situations", file=sys.stderr, flush=True)
     print(tables(rows))
-
-
-def _place(row: Row) -> tuple[Any, ...]:
-    return tuple(row[key] for key in ("model", "style", "seed", "contender", "kind", "number"))
 
 
 def _saved(path: Path) -> list[Row]:
