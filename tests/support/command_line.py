@@ -3,12 +3,15 @@
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import attrs
 import pytest
 from rich.console import Console
+from support.mcp_server import environment
 from typer.testing import CliRunner
 
 from todoplan.cli.app import make_app
@@ -135,6 +138,24 @@ def command(start):
         return Done(process.returncode, stdout, stderr)
 
     return run
+
+
+@contextmanager
+def serving(*line, **variables):
+    """Serve by `todoplan` at any free port in another process, and give the URL that it prints."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "todoplan", *map(str, line), "--port", "0"],
+        env={**environment(), **variables},
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process.stderr.readline().split()[-1]
+        finally:
+            process.send_signal(signal.SIGTERM)
+            _, left = process.communicate(timeout=60)
+            # The package mcp itself logs that a client's stream has ended.
+            assert left == "" or line[0] == "mcp"
 
 
 def _console(width, *, terminal):

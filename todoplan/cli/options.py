@@ -18,7 +18,7 @@ import typer
 
 from todoplan.cli.documents import FORMS, page_names
 from todoplan.cli.exits import exit_code_of
-from todoplan.cli.plans import ACTOR, PLAN, STORE, Fields, Place
+from todoplan.cli.plans import ACTOR, BOARD_TOKEN, PLAN, STORE, Fields, Place
 from todoplan.cli.plugin import HOSTS
 from todoplan.codec.foreign.markdown import FORMS as MARKDOWN_FORMS
 from todoplan.core.plan.model import TASK_FIELDS, Priority, Status, TaskField
@@ -276,7 +276,7 @@ OPTIONS: dict[str, Any] = {
     "token": _option(
         "--token BOARD_TOKEN",
         "The token that readers need. Process lists show arguments, so prefer the variable.",
-        envvar="TODOPLAN_BOARD_TOKEN",
+        envvar=BOARD_TOKEN,
     ),
     "write": _option(
         "--write/--read-only",

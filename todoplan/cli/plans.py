@@ -197,6 +197,11 @@ ACTOR = "TODOPLAN_ACTOR"
 PLAN = "TODOPLAN_PLAN"
 """The environment variable with the plan's id, used if --plan is not given."""
 
+BOARD_TOKEN = "TODOPLAN_BOARD_TOKEN"  # noqa: S105 - the variable's name
+"""
+The environment variable with the board's bearer token. An argument would show in process lists.
+"""
+
 DEFAULT_PLAN = "plan"
 """The default plan id, also of `todoplan mcp`."""
 

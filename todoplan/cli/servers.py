@@ -19,7 +19,7 @@ from typing import Any, cast
 import attrs
 
 from todoplan.cli.hook import run, socket_of, tidy
-from todoplan.cli.plans import DEFAULT_PLAN, Judge, Place, Writer
+from todoplan.cli.plans import BOARD_TOKEN, DEFAULT_PLAN, Judge, Place, Writer
 from todoplan.core.plan.model import Task
 from todoplan.core.plan.plan import Plan
 from todoplan.core.rules import RuleSettings
@@ -223,10 +223,6 @@ def _toolbox(served: Served, screen: Screen) -> Toolbox:
 
 # -------- board --------
 # `todoplan board`: the plans of a store as a page in a browser.
-
-
-BOARD_TOKEN = "TODOPLAN_BOARD_TOKEN"  # noqa: S105 - the variable's name
-"""The environment variable with the bearer token. An argument would show in process lists."""
 
 
 def board(  # noqa: PLR0913 - an argument for each option

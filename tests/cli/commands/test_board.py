@@ -2,22 +2,17 @@
 
 import contextlib
 import json
-import signal
 import sqlite3
-import subprocess
-import sys
-from contextlib import contextmanager
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
-from support.mcp_server import environment
+from support.command_line import serving
 
 from todoplan import Planner
 from todoplan.board.application import FIELDS
-from todoplan.cli.options import OPTIONS
-from todoplan.cli.plans import Judge, Place, Writer
-from todoplan.cli.servers import BOARD_TOKEN, Address, board
+from todoplan.cli.plans import BOARD_TOKEN, Judge, Place, Writer
+from todoplan.cli.servers import Address, board
 from todoplan.core import commands
 from todoplan.errors import TodoplanError
 from todoplan.render.terminal import Screen
@@ -34,21 +29,6 @@ def store(tmp_path):
     return address
 
 
-@contextmanager
-def served(*options, **more):
-    """Serve at any free port in another process, and give the URL."""
-    line = [sys.executable, "-m", "todoplan", "board", "--port", "0", *options]
-    env = {**environment(), **more}
-    with subprocess.Popen(line, env=env, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stderr
-        try:
-            yield process.stderr.readline().split()[-1]
-        finally:
-            process.send_signal(signal.SIGTERM)
-            _, left = process.communicate(timeout=60)
-            assert left == ""
-
-
 def asked(url, **headers):
     """What the server says of the board."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -59,7 +39,7 @@ def asked(url, **headers):
 @pytest.mark.slow
 def test_it_says_where_it_serves_and_ends_quietly(store):
     """The URL stands on stderr; a page that is open does not keep the server from ending."""
-    with served("--store", store, "--actor", "ada") as url:
+    with serving("board", "--store", store, "--actor", "ada") as url:
         told = asked(url)
         stream = urlopen(f"{url}api/plan?plan=garden", timeout=60)  # noqa: S310 - ours
         assert stream.readline() == b"id: 1\r\n"
@@ -71,8 +51,8 @@ def test_it_says_where_it_serves_and_ends_quietly(store):
 @pytest.mark.slow
 def test_token_and_plan_and_reading_are_as_the_options_say(store):
     """The token comes from its variable; a board for reading says so."""
-    line = ("--store", store, "--plan", "garden", "--read-only")
-    with served(*line, **{BOARD_TOKEN: "open-sesame"}) as url:
+    line = ("board", "--store", store, "--plan", "garden", "--read-only")
+    with serving(*line, **{BOARD_TOKEN: "open-sesame"}) as url:
         with pytest.raises(HTTPError, match="401"):
             asked(url)
         told = asked(url, Authorization="Bearer open-sesame")
@@ -85,7 +65,10 @@ def test_a_damaged_plan_does_not_hide_the_others(store, tmp_path):
         Planner(kept, "house").apply(commands.CreateTask("Paint"))
     with contextlib.closing(sqlite3.connect(tmp_path / "plans.db")) as rows, rows:
         rows.execute("UPDATE entry SET line = 'x' || line WHERE plan_id = 'house'")
-    with served("--store", store) as url, urlopen(f"{url}api/plans", timeout=60) as stream:  # noqa: S310
+    with (
+        serving("board", "--store", store) as url,
+        urlopen(f"{url}api/plans", timeout=60) as stream,  # noqa: S310 - ours
+    ):
         name, data = (stream.readline().decode().partition(": ")[2].strip() for _ in range(2))
     garden, house = json.loads(data)["plans"]
     assert (name, garden["message"]) == ("plans", "0/1 completed")
@@ -96,7 +79,7 @@ def test_a_damaged_plan_does_not_hide_the_others(store, tmp_path):
 def test_the_empty_name_is_no_plan(store, tmp_path):
     """`?plan=` is not found where no such plan is, and nothing is written under that name."""
     wish = json.dumps({"do": "add", "subject": "Dig"}).encode()
-    with served("--store", store) as url:
+    with serving("board", "--store", store) as url:
         for path, body in (("act", wish), ("insight", None), ("plan", None)):
             asks = Request(f"{url}api/{path}?plan=", body, {"Content-Type": "application/json"})  # noqa: S310
             with pytest.raises(HTTPError, match="404"):
@@ -133,4 +116,4 @@ def test_it_serves_until_it_is_told_to_end(store, monkeypatch, capsys):
     board(Screen(), address=Address(), port=0, write=True, **options)
     assert len(ran) == 1
     assert "the board is served at http://127.0.0.1:" in capsys.readouterr().err
-    assert BOARD_TOKEN == OPTIONS["token"].envvar == "TODOPLAN_BOARD_TOKEN"  # noqa: S105 - its name
+    assert BOARD_TOKEN == "TODOPLAN_BOARD_TOKEN"  # noqa: S105 - its name

@@ -7,13 +7,13 @@ import shlex
 import signal
 import subprocess
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import pytest
+from support.command_line import serving
 from support.mcp_client import asked, over_http
 from support.mcp_server import environment
 from support.policies import strict_for
@@ -29,19 +29,6 @@ from todoplan.stores.file import FileStore
 from todoplan.stores.sqlite import SqliteStore
 
 SECRET = "open-sesame-1234"  # noqa: S105 - of a server that lives for a test
-
-
-@contextmanager
-def http_server(*options, **more):
-    """Serve at any free port in another process, and give the URL."""
-    line = [sys.executable, "-m", "todoplan", "mcp", "--http", "--port", "0", *map(str, options)]
-    env = {**environment(), **more}
-    with subprocess.Popen(line, env=env, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            yield process.stderr.readline().split()[-1]
-        finally:
-            process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=30)
 
 
 def test_lenient_schemas_are_an_option():
@@ -90,7 +77,7 @@ def test_http_says_where_it_serves(tmp_path):
                 "write_todos", {"todos": [{"content": "a", "status": "pending"}]}
             )
 
-    with http_server("--file", file, **{TOKEN: SECRET}) as url:
+    with serving("mcp", "--http", "--file", file, **{TOKEN: SECRET}) as url:
         with pytest.raises(HTTPError, match="401"):
             urlopen(url, timeout=30)  # noqa: S310 - of a server that this test started
         assert asyncio.run(talk(url))["isError"] is False
@@ -154,7 +141,7 @@ def test_what_cannot_be_served_is_exit_2_with_a_reason(
 
 def test_a_port_that_is_taken_is_exit_2(invoke):
     """The system's reason is passed on."""
-    with http_server() as url:
+    with serving("mcp", "--http") as url:
         port = url.removesuffix("/mcp").rpartition(":")[2]
         result = invoke("mcp", "--http", "--port", port)
     assert result.exit_code == 2

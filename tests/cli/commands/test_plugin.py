@@ -23,6 +23,17 @@ def files(folder):
     return found
 
 
+@pytest.fixture
+def plugin(invoke, tmp_path):
+    """Write a plugin with these options, and return the files of its folder."""
+
+    def write(*options):
+        assert invoke("plugin", tmp_path / "x", *options).exit_code == 0
+        return files(tmp_path / "x")
+
+    return write
+
+
 def test_one_folder_for_claude_code_codex_and_copilot_cli(invoke, tmp_path):
     """It names this Python, so that no PATH has to be right."""
     folder = tmp_path / "plugin"
@@ -51,10 +62,9 @@ def test_one_folder_for_claude_code_codex_and_copilot_cli(invoke, tmp_path):
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_every_folder_says_how_to_remove_it(invoke, tmp_path, host):
+def test_every_folder_says_how_to_remove_it(plugin, tmp_path, host):
     """And where it is installed from."""
-    invoke("plugin", tmp_path / "x", "--host", host)
-    text = files(tmp_path / "x")["README.md"]
+    text = plugin("--host", host)["README.md"]
     assert "remove" in text
     assert "$" not in text
     assert host == "qwen" or str(tmp_path / "x") in text
@@ -71,20 +81,18 @@ def test_every_folder_says_how_to_remove_it(invoke, tmp_path, host):
         ),
     ],
 )
-def test_other_hosts_have_a_form_of_their_own(invoke, tmp_path, host, name, events):
+def test_other_hosts_have_a_form_of_their_own(plugin, host, name, events):
     """With the events by their names there."""
-    invoke("plugin", tmp_path / "x", "--host", host, "--tools", "todos")
-    made = files(tmp_path / "x")
+    made = plugin("--host", host, "--tools", "todos")
     assert {*made[name]["hooks"]} == events
     servers = (made.get("gemini-extension.json") or made[name])["mcpServers"]
     assert servers["plan"]["args"][-2:] == ["todos", "--lenient"]
 
 
-def test_opencode_loads_a_module(invoke, tmp_path):
+def test_opencode_loads_a_module(plugin):
     """Which adds the server, and hands events to it where the hooks of other agents do."""
-    folder = tmp_path / "x"
-    invoke("plugin", folder, "--host", "opencode", "--no-stop", "--store", "a `b`.db")
-    module = files(folder)[".opencode/plugin/todoplan.js"]
+    made = plugin("--host", "opencode", "--no-stop", "--store", "a `b`.db")
+    module = made[".opencode/plugin/todoplan.js"]
     constants = dict(re.findall(r"^const (\w+) = ([^\n]+?)(?: &&.*)?$", module, re.MULTILINE))
     line = [sys.executable, "-m", "todoplan", "mcp", "--hooks", "--toolset", "lean"]
     server = {"type": "local", "command": [*line, "--store", "a `b`.db"]}
@@ -93,19 +101,15 @@ def test_opencode_loads_a_module(invoke, tmp_path):
     assert constants["path"].startswith(json.dumps(FOLDER))
 
 
-def test_options_say_what_it_holds(invoke, tmp_path):
+def test_options_say_what_it_holds(plugin):
     """The store, one plan for the project, and fewer hooks or none."""
-    line = ("--store", "x.db", "--plan", "project", "--no-stop")
-    invoke("plugin", tmp_path / "x", *line)
-    made = files(tmp_path / "x")
+    made = plugin("--store", "x.db", "--plan", "project", "--no-stop")
     arguments = made[".mcp.json"]["mcpServers"]["plan"]["args"]
     assert arguments[-4:] == ["--store", "x.db", "--plan", "plan"]
     assert "Stop" not in made["hooks/hooks.json"]["hooks"]
-    invoke("plugin", tmp_path / "y", "--host", "gemini", "--no-stop")
-    hooks = files(tmp_path / "y")["hooks/hooks.json"]["hooks"]
+    hooks = plugin("--host", "gemini", "--no-stop")["hooks/hooks.json"]["hooks"]
     assert {*hooks} == {"SessionStart", "BeforeAgent"}  # AfterAgent is Gemini CLI's Stop
-    invoke("plugin", tmp_path / "x", "--no-reminders")
-    assert files(tmp_path / "x")["hooks/hooks.json"] == {"hooks": {}}
+    assert plugin("--no-reminders")["hooks/hooks.json"] == {"hooks": {}}
 
 
 def test_a_folder_of_somebody_else_is_left_alone(invoke, tmp_path):

@@ -125,15 +125,6 @@ def test_the_only_plan_of_a_store_needs_no_name(invoke, kept):
     assert (result.exit_code, result.stdout) == (0, "  0/1 completed\n  [ ] 1 Work on garden\n")
 
 
-def test_one_of_several_plans_is_chosen_by_name(invoke, kept):
-    """Each is found under its own id, in every form."""
-    path = kept("garden", "house")
-    result = invoke("show", path, "--plan", "house", "--format", "markdown")
-    assert result.exit_code == 0
-    assert "Work on house" in result.stdout
-    assert "garden" not in result.stdout
-
-
 @pytest.mark.parametrize(
     ("chosen", "seen"), [((), "2 plans"), (("--plan", "attic"), "no plan 'attic'")]
 )

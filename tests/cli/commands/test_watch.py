@@ -95,6 +95,18 @@ def test_a_program_gets_a_document_a_line(acting, path, invoke):
     assert told[1]["entry"]["actor"] == "bob"
 
 
+@pytest.fixture
+def watched(acting, path, terminal):
+    """Watch on a terminal while others give these commands, until ctrl-c."""
+
+    def begin(*commands):
+        acting(*commands)
+        with pytest.raises(KeyboardInterrupt):
+            watch(Place(str(path)), terminal, timeout=None, as_json=False)
+
+    return begin
+
+
 def rows_of(output):
     """All rows of all drawings, without colours."""
     return ESCAPES.sub("", AGAIN.sub("\n", output)).split("\n")
@@ -107,11 +119,9 @@ def drawn(screen, text):
     return rows[last:], rows
 
 
-def test_a_terminal_shows_the_plan_and_the_last_changes(acting, path, terminal, text):
+def test_a_terminal_shows_the_plan_and_the_last_changes(watched, terminal, text):
     """Each change draws it anew."""
-    acting(START, DONE)
-    with pytest.raises(KeyboardInterrupt):
-        watch(Place(str(path)), terminal, timeout=None, as_json=False)
+    watched(START, DONE)
     last, rows = drawn(terminal, text)
     assert any("[~] 1 Sow" in row for row in rows)
     assert last[1:4] == ["  1/2 completed", "  [x] 1 Sow", "  [ ] 2 Reap"]
@@ -121,12 +131,10 @@ def test_a_terminal_shows_the_plan_and_the_last_changes(acting, path, terminal, 
     ]
 
 
-def test_long_texts_are_wrapped_and_nothing_hostile_is_drawn(acting, path, terminal, text):
+def test_long_texts_are_wrapped_and_nothing_hostile_is_drawn(watched, terminal, text):
     """No line is wider than the terminal, no word of a task is lost, no sequence of it obeyed."""
     words = " ".join(f"word{number}" for number in range(40))
-    acting(CreateTask(f"{words}\x1b[2J\x1b]0;owned\x07"), UpdateTask("1", owner="a" * 100))
-    with pytest.raises(KeyboardInterrupt):
-        watch(Place(str(path)), terminal, timeout=None, as_json=False)
+    watched(CreateTask(f"{words}\x1b[2J\x1b]0;owned\x07"), UpdateTask("1", owner="a" * 100))
     last, rows = drawn(terminal, text)
     assert all(cell_len(row) <= 70 for row in rows)
     assert "\x07" not in text(terminal)
@@ -134,14 +142,12 @@ def test_long_texts_are_wrapped_and_nothing_hostile_is_drawn(acting, path, termi
     assert words in " ".join(" ".join(last).split())
 
 
-def test_of_a_long_plan_what_matters_now_is_drawn(acting, path, terminal, text):
+def test_of_a_long_plan_what_matters_now_is_drawn(watched, terminal, text):
     """What is in progress and what could be started; of the others how many they are."""
     tasks = [CreateTask(f"Bed {number}") for number in range(200)]
     done = [UpdateTask(str(number), status="completed") for number in range(3, 90)]
     late = UpdateTask("150", status="in_progress")
-    acting(Batch((*tasks, *done)), late)
-    with pytest.raises(KeyboardInterrupt):
-        watch(Place(str(path)), terminal, timeout=None, as_json=False)
+    watched(Batch((*tasks, *done)), late)
     last, _ = drawn(terminal, text)
     shown = [row for row in last if "[" in row]
     assert 0 < len(shown) < terminal.out.height
@@ -156,14 +162,10 @@ def test_of_a_long_plan_what_matters_now_is_drawn(acting, path, terminal, text):
     assert "87 completed" in rest
 
 
-def test_without_a_terminal_that_can_move_lines_are_printed(
-    acting, path, terminal, text, monkeypatch
-):
+def test_without_a_terminal_that_can_move_lines_are_printed(watched, terminal, text, monkeypatch):
     """As in a pipe."""
     monkeypatch.setenv("TERM", "dumb")
-    acting(START)
-    with pytest.raises(KeyboardInterrupt):
-        watch(Place(str(path)), terminal, timeout=None, as_json=False)
+    watched(START)
     assert text(terminal).count("started #1 Sow") == 1
 
 
