@@ -7,10 +7,8 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from support.browser import PATIENCE
-from support.hostile import CORPUS
+from support.browser import PATIENCE, TEXTS, faults, sound_page
 from support.mcp_client import connected
 from support.mcp_server import server_of
 
@@ -129,16 +127,8 @@ class Host:
 @pytest.fixture
 def host(browser):
     """A host without a network; what goes wrong in it, or in the frame, fails the test."""
-    wrong = []
-    context = browser.new_context(offline=True, viewport={"width": 1000, "height": 900})
-    page = context.new_page()
-    page.set_default_timeout(PATIENCE)
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
-    page.on("dialog", lambda dialog: wrong.append(dialog.message))
-    yield Host(page)
-    context.close()
-    assert wrong == []
+    with sound_page(browser, offline=True, viewport={"width": 1000, "height": 900}) as page:
+        yield Host(page)
 
 
 def test_the_plan_is_drawn_and_follows_the_calls(host):
@@ -183,8 +173,7 @@ def test_axe_finds_no_fault(host, width, theme):
         host.frame.get_by_role("tab", name=tab).click()
         host.frame.locator(".card, .box, [role=treeitem]").first.click()
         expect(host.frame.get_by_text("for bea")).to_be_visible()
-        found = Axe().run(host.page.frames[-1]).response["violations"]
-        assert [(each["id"], each["nodes"][0]["html"][:200]) for each in found] == []
+        assert faults(host.page.frames[-1]) == []
         # Lists are moved sideways in their own box, and not the page.
         assert host.inside("() => document.scrollingElement.scrollWidth - innerWidth") <= 0, tab
 
@@ -207,23 +196,16 @@ def test_no_text_of_a_plan_or_a_host_ever_runs(host):
     """Hostile texts stay texts in every view, and nothing is asked of any address."""
     asked = []
     host.page.on("request", lambda request: asked.append(request.url))
-    runs = "window.pwned = 1; alert(1)"
-    texts = [
-        f"<img src=x onerror='{runs}'>",
-        f"</script><script>{runs}</script>",
-        f"<svg onload='{runs}'>",
-        *(t for t in CORPUS if t.strip() and t.encode("utf-8", "ignore").decode() == t),
-    ]
     # A word before each: to the tool some of them are no text at all.
     tasks = [
         {"subject": f"x {text[:200]}", "description": text, "owner": f"x {text[:30]}"}
-        for text in texts
+        for text in TEXTS
     ]
     host.show()
     scripts = host.inside("() => document.scripts.length")
     host.call("TaskCreate", tasks=tasks)
-    assert len(host.store.load("garden")) == len(texts)
-    expect(host.frame.locator(".column.pending .count")).to_have_text(str(len(texts)))
+    assert len(host.store.load("garden")) == len(TEXTS)
+    expect(host.frame.locator(".column.pending .count")).to_have_text(str(len(TEXTS)))
     host.call("TaskUpdate", taskId="2", addBlockedBy=["1"])
     host.frame.locator(".card").first.click()
     for tab in ("Tree", "Graph", "Board"):
@@ -231,9 +213,9 @@ def test_no_text_of_a_plan_or_a_host_ever_runs(host):
         expect(host.frame.locator(".card, .box, [role=treeitem]").first).to_be_visible()
     host.tell(
         method="ui/notifications/tool-result",
-        params={"content": [{"type": "text", "text": texts[0]}], "isError": True},
+        params={"content": [{"type": "text", "text": TEXTS[0]}], "isError": True},
     )
-    expect(host.frame.locator(".said")).to_have_text(texts[0])
+    expect(host.frame.locator(".said")).to_have_text(TEXTS[0])
     assert host.inside("() => document.scripts.length") == scripts
     assert host.inside("() => document.querySelectorAll('img, iframe, base, object').length") == 0
     assert host.inside("() => window.pwned") is None

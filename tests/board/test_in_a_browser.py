@@ -1,14 +1,12 @@
 """The board in a real Chromium: what it shows, what a person does, and what cannot hurt it."""
 
-import re
+from contextlib import ExitStack
 from datetime import date
 from urllib.parse import urlencode
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from support.browser import PATIENCE, Served
-from support.hostile import CORPUS
+from support.browser import PATIENCE, TEXTS, Served, faults, sound_page
 
 from todoplan import STRICT, Limits, MemoryStore, Planner, Policy
 from todoplan.board.application import FIELDS
@@ -20,17 +18,6 @@ pytestmark = pytest.mark.slow
 
 expect.set_options(timeout=PATIENCE)
 LARGE = Policy(limits=Limits(items=20_000, open_items=20_000))
-RUNS = "window.pwned = 1; alert(1)"
-# A lone half of a character is refused by the codec, before it could be shown to anybody.
-TEXTS = [
-    f"<img src=x onerror='{RUNS}'>",
-    f"<svg onload='{RUNS}'><script>{RUNS}</script>",
-    f"</script><script>{RUNS}</script>",
-    f"javascript:{RUNS}",
-    f"'); {RUNS}; //",
-    f"${{{RUNS}}} {{{{constructor.constructor('{RUNS}')()}}}}",
-    *(text for text in CORPUS if text.strip() and not re.search("[\ud800-\udfff]", text)),
-]
 
 
 @pytest.fixture(scope="module")
@@ -56,31 +43,20 @@ ROW = (("Dig", ()), ("Plant", ("#0",)), ("Water", ("#1",)))
 @pytest.fixture
 def pages(browser, served, request):
     """A function that opens a page; what goes wrong on one fails the test."""
-    contexts, wrong = [], []
-
-    def open_page(*, name="ann", url=served.url, plan=request.node.name, **options):
-        context = browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(PATIENCE)
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.on("console", lambda said: wrong.append(said.text) if _is_wrong(said) else None)
-        page.on("dialog", lambda dialog: wrong.append(dialog.message))
-        page.add_init_script(f"localStorage.setItem('todoplan-name', {name!r})")
-        page.asked = []
-        page.on("request", lambda asked: page.asked.append(asked))  # noqa: PLW0108 - no builtin
-        page.goto(url if plan is None else f"{url}?{urlencode({'plan': plan})}")
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert wrong == []
-
-
-def _is_wrong(said):
     # A server that is away is told as an error by the browser, whatever the page makes of it.
-    return said.type == "error" and "Failed to load resource" not in said.text
+    away = "Failed to load resource"
+    with ExitStack() as opened:
+
+        def open_page(*, name="ann", url=served.url, plan=request.node.name, **options):
+            size = {"viewport": {"width": 1280, "height": 800}}
+            page = opened.enter_context(sound_page(browser, away, **{**size, **options}))
+            page.add_init_script(f"localStorage.setItem('todoplan-name', {name!r})")
+            page.asked = []
+            page.on("request", lambda asked: page.asked.append(asked))  # noqa: PLW0108 - no builtin
+            page.goto(url if plan is None else f"{url}?{urlencode({'plan': plan})}")
+            return page
+
+        yield open_page
 
 
 def card(page, text):
@@ -532,13 +508,6 @@ def filled(plan):
     plan.apply(commands.CreateTask("Mow", check="short", **more), actor="bea")
     plan.apply(commands.CreateTask("Trim", check="straight", **more), actor="bea")
     plan.apply(commands.UpdateTask("5", status="completed"), actor="bea")
-
-
-def faults(page, rules=None):
-    """What axe-core says against a page as it is, by all of its rules or by some."""
-    options = {"runOnly": rules} if rules else None
-    found = Axe().run(page, options=options).response["violations"]
-    return [(each["id"], [node["html"][:200] for node in each["nodes"]]) for each in found]
 
 
 @pytest.mark.parametrize("width", [1280, 360])

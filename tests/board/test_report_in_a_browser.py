@@ -1,10 +1,8 @@
 """A report in a real Chromium: one file, that needs nobody and nothing."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from support.browser import PATIENCE
-from support.hostile import CORPUS
+from support.browser import PATIENCE, TEXTS, faults, sound_page
 
 from todoplan import Planner
 from todoplan.cli.documents import report
@@ -38,16 +36,8 @@ def written(tmp_path):
 @pytest.fixture
 def page(browser):
     """A page without a network; what goes wrong on it fails the test."""
-    wrong = []
-    context = browser.new_context(offline=True)
-    opened = context.new_page()
-    opened.set_default_timeout(PATIENCE)
-    opened.on("pageerror", lambda error: wrong.append(str(error)))
-    opened.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
-    opened.on("dialog", lambda dialog: wrong.append(dialog.message))
-    yield opened
-    context.close()
-    assert wrong == []
+    with sound_page(browser, offline=True) as opened:
+        yield opened
 
 
 def test_the_slider_goes_through_the_life_of_the_plan(page, written):
@@ -73,8 +63,7 @@ def test_the_slider_goes_through_the_life_of_the_plan(page, written):
     slider.press("End")
     page.get_by_role("treeitem").first.press("Enter")
     expect(page.locator(".life")).to_contain_text("#1 Dig")
-    found = Axe().run(page).response["violations"]
-    assert [(each["id"], each["nodes"][0]["html"][:200]) for each in found] == []
+    assert faults(page) == []
 
 
 @pytest.mark.parametrize("width", [390, 1360])
@@ -95,10 +84,7 @@ def test_a_subtask_stands_below_its_parent_and_further_in(page, written, width):
 
 def test_no_text_in_a_report_ever_runs(page, written):
     """Hostile texts stay texts, in the data of the slider as well."""
-    texts = [
-        text for text in CORPUS if text.strip() and text.encode("utf-8", "ignore").decode() == text
-    ]
-    page.goto(written(*(commands.CreateTask(text[:400], owner=text[:100]) for text in texts)))
-    expect(page.locator(".life .moment")).to_contain_text(f"of {len(texts)}")
+    page.goto(written(*(commands.CreateTask(text[:400], owner=text[:100]) for text in TEXTS)))
+    expect(page.locator(".life .moment")).to_contain_text(f"of {len(TEXTS)}")
     assert page.evaluate("() => document.scripts.length") == 3
     assert page.evaluate("() => document.querySelectorAll('img, iframe, base, object').length") == 0

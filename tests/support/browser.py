@@ -2,16 +2,32 @@
 
 import asyncio
 import os
+import re
 import shutil
 import threading
 from contextlib import contextmanager
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
+from support.hostile import CORPUS
 
 from todoplan.board import make_board
 from todoplan.web import listen_at, server_of
 
 PATIENCE = 60_000  # milliseconds: the machine may be busy with other tests
+
+RUNS = "window.pwned = 1; alert(1)"
+# A lone half of a character is refused by the codec, before it could be shown to anybody.
+TEXTS = [
+    f"<img src=x onerror='{RUNS}'>",
+    f"<svg onload='{RUNS}'><script>{RUNS}</script>",
+    f"</script><script>{RUNS}</script>",
+    f"javascript:{RUNS}",
+    f"'); {RUNS}; //",
+    f"${{{RUNS}}} {{{{constructor.constructor('{RUNS}')()}}}}",
+    *(text for text in CORPUS if text.strip() and not re.search("[\ud800-\udfff]", text)),
+]
+"""Texts that would run, or draw more than text, if a page took them for markup or code."""
 
 
 def program():
@@ -35,6 +51,37 @@ def chromium():
             yield browser
         finally:
             browser.close()
+
+
+@contextmanager
+def sound_page(browser, ignored=None, **options):
+    """
+    Yield a page of its own. An error, an error message or a dialog on it fails the test.
+
+    `ignored` is a part of the error messages that are expected.
+    """
+    wrong = []
+
+    def said(message):
+        if message.type == "error" and (ignored is None or ignored not in message.text):
+            wrong.append(message.text)
+
+    context = browser.new_context(**options)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("console", said)
+    page.on("dialog", lambda dialog: wrong.append(dialog.message))
+    yield page
+    context.close()
+    assert wrong == []
+
+
+def faults(page, rules=None):
+    """What axe-core says against a page as it is, by all of its rules or by some."""
+    options = {"runOnly": rules} if rules else None
+    found = Axe().run(page, options=options).response["violations"]
+    return [(each["id"], [node["html"][:200] for node in each["nodes"]]) for each in found]
 
 
 class Served:
