@@ -6,9 +6,11 @@ Plans in PostgreSQL, for several machines: `pip install 'todoplan[postgres]'`.
 
 `AsyncPostgresStore` has the same methods, awaited. Both create their tables if they are missing.
 
-Read `connections` first: the tables, the addresses and errors, the connection pools, and the
-handling of child processes and notifications. `store` has the SQL statements as generators, once
-for both stores, the locked plan, and the two stores themselves.
+Read `connections` first: the tables, the addresses and errors, the connection pools and the
+notifications. `store` has the SQL statements, the locked plan, and the two stores.
+
+What both stores do is written once, as asynchronous functions. An `AsyncPostgresStore` awaits them.
+A `PostgresStore` calls them with connections that never suspend, so that each is done at once.
 """
 
 from todoplan.errors import MissingExtraError

@@ -17,14 +17,15 @@ import asyncio
 import os
 import re
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
-from itertools import repeat
+from functools import partial
+from itertools import repeat, starmap
 from queue import Empty, SimpleQueue
 from random import uniform
 from threading import Event, Lock, Thread
-from typing import Any, TypeVar
-from weakref import WeakSet, WeakValueDictionary, finalize
+from typing import Any, Self, TypeVar
+from weakref import WeakValueDictionary, finalize
 
 import attrs
 import psycopg
@@ -51,6 +52,9 @@ _WATCHFUL = {
     "tcp_user_timeout": 30_000,
     "application_name": "todoplan",
 }
+# Names and notifications may have any character, whatever the server, the role, the address or the
+# environment say.
+_UNICODE = {"client_encoding": "UTF8"}
 
 
 @attrs.frozen
@@ -78,7 +82,7 @@ def checked_address(dsn: object) -> Address:
         raise StoreError(msg, problem="address")
     try:
         parts: dict[str, Any] = conninfo_to_dict(dsn)
-        conninfo = make_conninfo(**{**_WATCHFUL, **parts})
+        conninfo = make_conninfo(**{**_WATCHFUL, **parts, **_UNICODE})
     except (ProgrammingError, UnicodeEncodeError):
         # Neither the text nor libpq's message, which quotes it, is shown: it may have a password.
         msg = f"this text of {len(dsn)} characters is no address of a database; {example}"
@@ -99,60 +103,64 @@ def checked_address(dsn: object) -> Address:
 
 T = TypeVar("T")
 
-Connection = psycopg.Connection[Row] | psycopg.AsyncConnection[Row]
 
-Steps = Generator[Any, Any, T]
-"""
-A generator of steps, which are written once for both stores.
+class CalledConnection(psycopg.Connection[Row]):
+    """A connection of a `PostgresStore`."""
 
-A step yields the return value of a call such as `db.execute`, and receives the call's result. In a
-`PostgresStore`, the return value is the result (`called`). In an `AsyncPostgresStore`, the return
-value is an awaitable, which is awaited to get the result (`awaited`).
-"""
+    @classmethod
+    async def opened(cls, conninfo: str) -> Self:
+        """Open a connection."""
+        return cls.connect(conninfo, autocommit=True)
 
-
-def rows_of(db: Connection, query: bytes, values: Any = None) -> Steps[list[Row]]:
-    """Execute a query, and return its rows. Without `values`, it may have several statements."""
-    cursor = yield db.execute(query, values)
-    return (yield cursor.fetchall()) if cursor.description else []
-
-
-def called(steps: Steps[T]) -> T:
-    """Run a generator of SQL steps for a `PostgresStore`, and return its result."""
-    value: Any = None
-    try:
-        while True:
-            value = steps.send(value)
-    except StopIteration as done:
-        return done.value  # type: ignore[no-any-return]  # a generator's value is Any
-    finally:
-        steps.close()
+    async def rows(self, query: bytes, values: Any = None) -> list[Row]:
+        """
+        Execute a query, and return its rows. Without `values`, it may have several statements.
+        """
+        cursor = self.execute(query, values)
+        return cursor.fetchall() if cursor.description else []
 
 
-async def awaited(steps: Steps[T]) -> T:
+class AwaitedConnection(psycopg.AsyncConnection[Row]):
+    """A connection of an `AsyncPostgresStore`."""
+
+    @classmethod
+    async def opened(cls, conninfo: str) -> Self:
+        """Open a connection."""
+        return await cls.connect(conninfo, autocommit=True)
+
+    async def rows(self, query: bytes, values: Any = None) -> list[Row]:
+        """
+        Execute a query, and return its rows. Without `values`, it may have several statements.
+        """
+        cursor = await self.execute(query, values)
+        return await cursor.fetchall() if cursor.description else []
+
+
+Connection = CalledConnection | AwaitedConnection
+
+
+def called(function: Callable[..., Coroutine[Any, Any, T]], *args: Any, **kwargs: Any) -> T:
     """
-    Run a generator of SQL steps for an `AsyncPostgresStore`, awaiting each, and return its result.
+    Call an asynchronous function for a `PostgresStore`, and return its result.
+
+    Nothing in it waits for an event loop: it awaits a `CalledConnection` and a `Pool` only.
     """
-    go_on: Callable[[Any], Any] = steps.send
-    value: Any = None
+    # The C call that makes the coroutine stores it too: an interrupt could lose it before it was
+    # started, and Python warns of such a coroutine.
+    made: list[Coroutine[Any, Any, T]] = []
     try:
+        made.extend(starmap(partial(function, **kwargs), (args,)))
         while True:
-            waiting: Any = go_on(value)
-            try:
-                go_on, value = steps.send, await waiting
-            except BaseException as error:  # noqa: BLE001 - also a cancellation: the steps raise it
-                go_on, value = steps.throw, error
+            made[0].send(None)
     except StopIteration as done:
-        return done.value  # type: ignore[no-any-return]  # a generator's value is Any
+        return done.value  # type: ignore[no-any-return]  # a coroutine's value is Any
     finally:
-        steps.close()
+        for coroutine in made:
+            coroutine.close()
 
 
 CHANNEL = "todoplan"
 """The channel for notifications of commits, as "<plan's id>:<revision>". All schemas share it."""
-
-LONGEST = 1_000
-"""The maximum size of a plan's id or a key in bytes of UTF-8. An index entry contains both."""
 
 # `since` and `size` are bytes: of the entries since the last snapshot, and of this snapshot.
 TABLES = {
@@ -166,41 +174,17 @@ TABLES = {
     **COLUMNS,
 }
 
-_LOCK = 7_030_226_001  # our number among the database's advisory locks
+# `if not exists` is not race-free: of 80 concurrent set-ups 75 failed without the advisory lock,
+# whose number is ours, and none with it.
+_SET_UP = "begin; select pg_advisory_xact_lock(7030226001); {}commit".format(
+    "".join(
+        f"create table if not exists todoplan_{name} ({columns}); "
+        for name, columns in TABLES.items()
+    )
+).encode()
 _MISSING = b"""
 select name from unnest(%s::text[]) name where to_regclass('todoplan_' || name) is null
 """
-
-
-def settled(db: Connection) -> Steps[None]:
-    """
-    Set the session parameters that psycopg needs for reading times and writing texts.
-
-    A server, a role, the address or the environment may have set them differently. Usually the
-    parameters are right, and no statement is executed.
-    """
-    if not (db.info.parameter_status("DateStyle") or "").startswith("ISO"):
-        yield db.execute("set datestyle to 'ISO'")
-    if db.info.parameter_status("client_encoding") != "UTF8":
-        yield db.execute("set client_encoding to 'UTF8'")
-
-
-def prepared(db: Connection) -> Steps[None]:
-    """
-    Create the tables that are missing.
-
-    If all tables exist, this is a single query. It works without the right to create tables, and on
-    a read-only server.
-    """
-    if not (yield from rows_of(db, _MISSING, (list(TABLES),))):
-        return
-    yield db.execute("begin")
-    # `if not exists` is not race-free: of 80 concurrent set-ups 75 failed without this lock, and
-    # none with it.
-    yield db.execute("select pg_advisory_xact_lock(%s)", (_LOCK,))
-    for name, columns in TABLES.items():
-        yield db.execute(f"create table if not exists todoplan_{name} ({columns})".encode())
-    yield db.execute("commit")
 
 
 # -------- failures --------
@@ -268,363 +252,6 @@ def _explained(error: Error) -> tuple[str, str]:
     return next((row[1:] for row in _BY_WORDS if re.search(row[0], str(error))), _UNREACHABLE)
 
 
-# -------- forks --------
-# Handling of a parent's connections in a forked child: the child never uses or closes them.
-#
-# If the child closed a connection, or freed it, this would end the session that the parent still
-# uses. And if another thread of the parent had a lock at the time of the fork, the lock would stay
-# locked in the child forever.
-
-
-_every: "WeakSet[Pool | Listener | Turns]" = WeakSet()  # to be reset in each forked child
-_of_parents: list[object] = []  # a parent's connections; in this list, they are never freed
-
-
-def _forked() -> None:
-    _of_parents.extend(thing.forked() for thing in _every)
-
-
-if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
-    os.register_at_fork(after_in_child=_forked)
-
-
-# -------- pools --------
-# The connections of an `AsyncPostgresStore` belong to no event loop: a store may be used in one
-# loop after another, because each `asyncio.run` creates a new loop.
-
-
-_WAITING = True
-PAUSE = 0.1
-"""The approximate time in seconds between two attempts to reach an unavailable server."""
-
-_TRUSTED = 300.0  # seconds; firewalls drop connections that are idle for long
-
-
-class Pool:
-    """
-    The connections of a `PostgresStore`: at most `most` at a time. A caller waits for a free one
-    for at most `patience` seconds.
-    """
-
-    def __init__(self, address: Address, most: int, patience: float) -> None:
-        if type(most) is not int or most < 1:
-            msg = f"most_connections={most!r}: give a number of connections from 1 on, such as 4"
-            raise StoreError(msg, problem="argument", seen=most)
-        if type(patience) not in {int, float} or patience < 0:
-            msg = f"patience={patience!r}: give a number of seconds, such as 10"
-            raise StoreError(msg, problem="argument", seen=patience)
-        self.address = address
-        self.patience = patience
-        self.most = most
-        self._begin()
-        _every.add(self)
-
-    def _begin(self) -> None:
-        self._kept: list[tuple[float, Connection]] = []
-        self._places: SimpleQueue[None] = SimpleQueue()
-        for _ in range(self.most):
-            self._places.put(None)
-        self.is_prepared = self._was_there = False
-        # Close connections also at interpreter exit, because Python would warn about open ones.
-        self._finalizer: finalize[..., Any] = finalize(self, _close, self._kept)
-
-    def forked(self) -> object:
-        """
-        Empty the pool in a forked child, and return the parent's connections, which stay open.
-        """
-        self._finalizer.detach()
-        of_parent = self._kept
-        self._begin()
-        return of_parent
-
-    def close(self) -> None:
-        """Close the idle connections."""
-        _close(self._kept)
-
-    def lend(self, lent: "Lent", first: Callable[[Connection], Steps[T]], doing: str) -> Steps[T]:
-        """
-        Put a connection into `lent`, run the steps `first` on it, and return their result.
-
-        `doing` names the operation in error messages.
-
-        The steps must not write anything, because they may be repeated on another connection.
-
-        Raises:
-            StoreError: the database cannot be reached, or refuses a statement.
-        """
-        end = time.monotonic() + self.patience
-        try:
-            yield self._take_place(lent)
-        except (Empty, TimeoutError):
-            msg = (
-                f"{self.address} was not asked: all {self.most} connections of this store were in "
-                f"use for {self.patience:g} seconds; try again, or give the store more with "
-                "most_connections="
-            )
-            raise StoreError(msg, store=str(self.address), problem="busy") from None
-        while True:
-            is_new = not self._take_into(lent.connections)
-            try:
-                if is_new:
-                    yield self._connect(lent)
-                    self._check_encoding(lent.db)
-                    self._was_there = True
-                    yield from settled(lent.db)
-                if not self.is_prepared:
-                    yield from prepared(lent.db)
-                    self.is_prepared = True
-                return (yield from first(lent.db))
-            except psycopg.Error as error:
-                lent.drop()
-                # Wait only for a server that was reached before, because it may be restarting. An
-                # address that never worked is probably misspelled, and is reported immediately.
-                if not (self._was_there and is_passing(error) and time.monotonic() < end):
-                    raise failure(error, self.address, doing) from error
-            if is_new:
-                yield self._sleep(uniform(0.5, 1.5) * PAUSE)  # noqa: S311 - no secret
-
-    def keep(self, taken: list[tuple[float, Connection]]) -> None:
-        """Move the connection in `taken` back to the idle connections of the pool."""
-        self._kept.extend(map(list.pop, repeat(taken, len(taken))))
-
-    def _take_into(self, taken: list[tuple[float, Connection]]) -> bool:
-        """Move an idle connection into a list; return False if there is none."""
-        # No check before `pop`: another thread may take the last connection in between.
-        with suppress(IndexError):
-            while True:
-                taken.extend(map(list.pop, (self._kept,)))
-                used, db = taken[0]
-                if time.monotonic() - used < _TRUSTED:
-                    return True
-                db.pgconn.finish()
-                taken.clear()
-        return False
-
-    def _check_encoding(self, db: Connection) -> None:
-        if (encoding := db.info.parameter_status("server_encoding")) != "UTF8":
-            msg = (
-                f"{self.address} stores texts as {encoding}, which lacks some characters; make a "
-                "database for todoplan: createdb --encoding=UTF8 --template=template0 NAME"
-            )
-            raise StoreError(msg, store=str(self.address), problem="encoding")
-
-    # `AsyncPool` overrides these methods with methods that are awaited.
-
-    def _take_place(self, lent: "Lent") -> Any:
-        lent.give_place = self._places.put
-        lent.places.extend(map(self._places.get, (_WAITING,), (self.patience,)))
-
-    def _connect(self, lent: "Lent") -> Any:
-        db = psycopg.connect(self.address.conninfo, autocommit=True)
-        lent.connections.append((0.0, db))
-
-    def _sleep(self, seconds: float) -> Any:
-        time.sleep(seconds)
-
-
-class AsyncPool(Pool):
-    """The connections of an `AsyncPostgresStore`."""
-
-    def _begin(self) -> None:
-        super()._begin()
-        self._lane: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
-
-    async def _take_place(self, lent: "Lent") -> None:
-        # A semaphore belongs to a single loop.
-        loop = asyncio.get_running_loop()
-        if self._lane is None or self._lane[0] is not loop:
-            self._lane = loop, asyncio.Semaphore(self.most)
-        places = self._lane[1]
-        lent.give_place = lambda _: places.release()
-        async with asyncio.timeout(self.patience):
-            await places.acquire()
-            lent.places.append(None)
-
-    async def _connect(self, lent: "Lent") -> None:
-        db = await psycopg.AsyncConnection.connect(self.address.conninfo, autocommit=True)
-        lent.connections.append((0.0, db))
-
-    async def _sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
-
-
-class Lent:
-    """A lent connection, and its place in the pool."""
-
-    give_place: Callable[[None], None]
-
-    def __init__(self, pool: Pool) -> None:
-        self._pool = pool
-        self._process = os.getpid()
-        self.places: list[None] = []
-        self.connections: list[tuple[float, Connection]] = []
-
-    @property
-    def db(self) -> Connection:
-        """The connection."""
-        return self.connections[0][1]
-
-    @property
-    def is_here(self) -> bool:
-        """Whether this process took the connection; false in a child that was forked later."""
-        return self._process == os.getpid()
-
-    def drop(self) -> None:
-        """Close the connection. The server rolls back its transaction."""
-        for _, db in self.connections:
-            db.pgconn.finish()
-        self.connections.clear()
-
-    def give_back(self) -> None:
-        """Return the connection and its place to the pool. May be called twice."""
-        if not self.is_here:
-            # The parent was forked inside a `with`, which now ends in the child too.
-            _of_parents.extend(db for _, db in self.connections)
-            self.connections.clear()
-            return
-        try:
-            if self.connections:
-                db = self.db
-                if db.info.transaction_status is TransactionStatus.IDLE:
-                    self.connections[:] = [(time.monotonic(), db)]
-                    self._pool.keep(self.connections)
-                else:
-                    # After any exception, also an interrupt. The server rolls back.
-                    self.drop()
-        finally:
-            if self.places:
-                moved(self.places, self.give_place)
-
-
-def _close(kept: list[tuple[float, Connection]]) -> None:
-    with suppress(IndexError):  # instead of a check before `pop`: see `_take_into`
-        while True:
-            _, db = kept.pop()
-            db.pgconn.finish()
-
-
-# -------- listening --------
-# Notifications of commits by other clients, received with PostgreSQL's LISTEN.
-#
-# Notifications can be lost (a connection was cut, a pooler is in between, a writer uses
-# `notify=False`). So a waiter does not rely on them: it checks the plan's revision at the start, as
-# soon as the thread listens, and then every `_LOOK` seconds. A notification only makes the next
-# check come sooner.
-#
-# A store with `notify=False` does not listen: a pooler that lends connections per transaction would
-# execute LISTEN on a connection that others use.
-#
-# One thread with one connection listens for all waiters of a store, synchronous or async. The
-# thread ends if there were no waiters for a while. While it is not listening, the waiters check
-# more often.
-
-
-_LOOK = 2.0  # seconds between two checks while the thread listens
-_LOOK_ALONE = 0.1  # seconds between two checks while it does not listen
-_LINGER = 5.0  # seconds that the thread stays alive without waiters
-_TURN = 0.25  # seconds until the thread notices `close`
-
-
-class Listener:
-    """
-    Calls a function of each caller that waits for a change of a plan, when the plan may have
-    changed.
-    """
-
-    def __init__(self, address: Address, *, notify: bool) -> None:
-        self._address = address
-        self._notify = notify
-        self._begin()
-        _every.add(self)
-
-    def _begin(self) -> None:
-        self._lock = Lock()
-        self._waiting: dict[object, tuple[str, Callable[[], None]]] = {}
-        self._last = time.monotonic()
-        self._thread: Thread | None = None
-        self._closing = Event()
-        self._is_listening = False
-        self._db: object = None
-
-    @property
-    def pause(self) -> float:
-        """The maximum time in seconds until a waiter checks the plan's revision again by itself."""
-        return _LOOK if self._is_listening else _LOOK_ALONE
-
-    @contextmanager
-    def waking(self, name: str, wake: Callable[[], None]) -> Iterator[None]:
-        """
-        Within a `with` block, call `wake` whenever the plan with this stored name may have changed.
-
-        The listener's thread makes the calls.
-        """
-        me = object()
-        with self._lock:
-            self._waiting[me] = (name, wake)
-            if self._notify and self._thread is None:
-                self._closing.clear()
-                self._thread = Thread(target=self._run, name="todoplan-listen", daemon=True)
-                self._thread.start()
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._waiting.pop(me, None)  # not there in a child that was forked meanwhile
-                self._last = time.monotonic()
-
-    def close(self) -> None:
-        """Stop the thread and wait until it has ended. Waiters continue to check the revision."""
-        self._closing.set()
-        thread = self._thread
-        if thread is not None:
-            thread.join()
-            self._wake(None)
-
-    def forked(self) -> object:
-        """Reset in a child process, and return the parent's connection."""
-        of_parent = self._db
-        self._begin()
-        return of_parent
-
-    def _run(self) -> None:
-        while self._goes_on():
-            try:
-                self._listen()
-            except (psycopg.Error, OSError):
-                self._is_listening = False
-            else:
-                return
-            # Wait before trying again: when a server restarts, many clients reconnect.
-            self._closing.wait(uniform(0.5, 1.5) * _TURN)  # noqa: S311 - no secret
-
-    def _listen(self) -> None:
-        """Listen until there are no waiters any more."""
-        with psycopg.connect(self._address.conninfo, autocommit=True) as db:
-            self._db = db
-            called(settled(db))
-            db.execute(f"listen {CHANNEL}")
-            self._is_listening = True
-            self._wake(None)  # for changes from before the server listened
-            while self._goes_on():
-                for news in db.notifies(timeout=_TURN):
-                    self._wake(news.payload.rpartition(":")[0])
-
-    def _wake(self, name: str | None) -> None:
-        with self._lock:
-            wakes = [wake for wanted, wake in self._waiting.values() if name in (None, wanted)]
-        for wake in wakes:
-            wake()
-
-    def _goes_on(self) -> bool:
-        with self._lock:
-            lingers = bool(self._waiting) or time.monotonic() - self._last < _LINGER
-            if lingers and not self._closing.is_set():
-                return True
-            # Under the lock, so that the next waiter sees that there is no thread, and starts one.
-            self._thread, self._is_listening = None, False
-            return False
-
-
 # -------- turns --------
 # A lock for each plan within a process. It is taken before a connection, so that for each plan only
 # one caller waits with a connection.
@@ -632,6 +259,14 @@ class Listener:
 # Another process may lock a plan for long, for example if it was stopped or disconnected. If all
 # threads that want this plan waited with connections of their own, the pool would soon be empty,
 # and nobody could use the other plans.
+
+
+class ThreadTurn(Turn):
+    """A lock between threads, whose `take` waits in the calling thread."""
+
+    async def take(self, taken: list[bool], patience: float) -> None:
+        """Do the same as `Turn.take`."""
+        super().take(taken, patience)
 
 
 class TaskTurn(Turn):
@@ -669,28 +304,331 @@ class TaskTurn(Turn):
             moved(taken, lambda _: self._semaphore.release())
 
 
-class Turns:
-    """The locks of plans in this process. A lock exists as long as somebody uses it."""
+# -------- pools --------
+# The connections of an `AsyncPostgresStore` belong to no event loop: a store may be used in one
+# loop after another, because each `asyncio.run` creates a new loop.
 
-    def __init__(self, address: Address, kind: type[Turn]) -> None:
-        self._address, self._kind = address, kind
-        self.forked()
-        _every.add(self)
 
-    def forked(self) -> None:
-        """Reset in a child process: the threads that held locks do not exist there."""
+_WAITING = True
+PAUSE = 0.1
+"""The approximate time in seconds between two attempts to reach an unavailable server."""
+
+_TRUSTED = 300.0  # seconds; firewalls drop connections that are idle for long
+
+# A parent's connections in a forked child. The child neither uses nor closes them: that would end
+# the session that the parent still uses. In this list, they are not freed either.
+OF_PARENTS: list[object] = []
+
+
+class Pool:
+    """
+    The connections of a `PostgresStore`: at most `most` at a time. A caller waits for a free one
+    for at most `patience` seconds.
+    """
+
+    _connection: type[Connection] = CalledConnection
+    _turn: type[Turn] = ThreadTurn
+
+    def __init__(self, address: Address, most: int, patience: float) -> None:
+        if type(most) is not int or most < 1:
+            msg = f"most_connections={most!r}: give a number of connections from 1 on, such as 4"
+            raise StoreError(msg, problem="argument", seen=most)
+        if type(patience) not in {int, float} or patience < 0:
+            msg = f"patience={patience!r}: give a number of seconds, such as 10"
+            raise StoreError(msg, problem="argument", seen=patience)
+        self.address = address
+        self.patience = patience
+        self.most = most
+        self._kept: list[tuple[float, Connection]] = []
+        self._places: SimpleQueue[None] = SimpleQueue()
+        for _ in range(self.most):
+            self._places.put(None)
+        self._turns: WeakValueDictionary[tuple[object, str], Turn] = WeakValueDictionary()
         self._lock = Lock()
-        self._turns: WeakValueDictionary[tuple[int, str], Turn] = WeakValueDictionary()
+        self._is_prepared = self._was_there = False
+        # Close connections also at interpreter exit, because Python would warn about open ones.
+        finalize(self, _close, self._kept, os.getpid())
 
-    def of(self, plan_id: str) -> Turn:
+    def close(self) -> None:
+        """Close the idle connections."""
+        _close(self._kept, os.getpid())
+
+    async def lend(
+        self, lent: "Lent", first: Callable[[Connection], Awaitable[T]], doing: str
+    ) -> T:
+        """
+        Put a connection into `lent`, call `first` with it, and return the result.
+
+        `first` must not write anything, because it may be called again with another connection.
+        `doing` names the operation in error messages.
+
+        Raises:
+            StoreError: the database cannot be reached, or refuses a statement.
+        """
+        end = time.monotonic() + self.patience
+        try:
+            await self._take_place(lent)
+        except (Empty, TimeoutError):
+            msg = (
+                f"{self.address} was not asked: all {self.most} connections of this store were in "
+                f"use for {self.patience:g} seconds; try again, or give the store more with "
+                "most_connections="
+            )
+            raise StoreError(msg, store=str(self.address), problem="busy") from None
+        while True:
+            is_new = not self._take_into(lent.connections)
+            try:
+                if is_new:
+                    db = await self._connection.opened(self.address.conninfo)
+                    lent.connections.append((0.0, db))
+                    self._was_there = True
+                    if (encoding := db.info.parameter_status("server_encoding")) != "UTF8":
+                        msg = (
+                            f"{self.address} stores texts as {encoding}, which lacks some "
+                            "characters; make a database for todoplan: createdb --encoding=UTF8 "
+                            "--template=template0 NAME"
+                        )
+                        raise StoreError(msg, store=str(self.address), problem="encoding")
+                if not self._is_prepared:
+                    # Where all tables exist, this works without the right to create tables, and on
+                    # a read-only server.
+                    if await lent.db.rows(_MISSING, (list(TABLES),)):
+                        await lent.db.rows(_SET_UP)
+                    self._is_prepared = True
+                return await first(lent.db)
+            except psycopg.Error as error:
+                lent.drop()
+                # Wait only for a server that was reached before, because it may be restarting. An
+                # address that never worked is probably misspelled, and is reported immediately.
+                if not (self._was_there and is_passing(error) and time.monotonic() < end):
+                    raise failure(error, self.address, doing) from error
+            if is_new:
+                await self._sleep(uniform(0.5, 1.5) * PAUSE)  # noqa: S311 - no secret
+
+    def keep(self, taken: list[tuple[float, Connection]]) -> None:
+        """Move the connection in `taken` back to the idle connections of the pool."""
+        self._kept.extend(map(list.pop, repeat(taken, len(taken))))
+
+    def _take_into(self, taken: list[tuple[float, Connection]]) -> bool:
+        """Move an idle connection into a list; return False if there is none."""
+        # No check before `pop`: another thread may take the last connection in between.
+        with suppress(IndexError):
+            while True:
+                taken.extend(map(list.pop, (self._kept,)))
+                used, db = taken[0]
+                if time.monotonic() - used < _TRUSTED:
+                    return True
+                db.pgconn.finish()
+                taken.clear()
+        return False
+
+    def turn(self, plan_id: str) -> Turn:
         """
         Return the lock of a plan, which this process's threads or an event loop's tasks share.
+
+        A lock exists as long as somebody uses it.
         """
-        # By event loop, because an asyncio lock belongs to one loop.
-        lane = id(asyncio.get_running_loop()) if self._kind is TaskTurn else 0
         with self._lock:
-            turn = self._turns.get((lane, plan_id))
+            turn = self._turns.get((self._lane(), plan_id))
             if turn is None:
-                turn = self._kind(f"{self._address}, the plan {plan_id!r}")
-                self._turns[lane, plan_id] = turn
+                turn = self._turn(f"{self.address}, the plan {plan_id!r}")
+                self._turns[self._lane(), plan_id] = turn
         return turn
+
+    # `AsyncPool` overrides these methods.
+
+    def _lane(self) -> object:
+        """Return what tells an event loop, whose tasks share locks, from others: nothing here."""
+
+    async def _take_place(self, lent: "Lent") -> None:
+        lent.give_place = self._places.put
+        lent.places.extend(map(self._places.get, (_WAITING,), (self.patience,)))
+
+    async def _sleep(self, seconds: float) -> None:
+        time.sleep(seconds)  # noqa: ASYNC251 - in a `PostgresStore`
+
+
+class AsyncPool(Pool):
+    """The connections of an `AsyncPostgresStore`."""
+
+    _connection = AwaitedConnection
+    _turn = TaskTurn
+    _semaphore: tuple[asyncio.AbstractEventLoop, asyncio.Semaphore] | None = None
+
+    def _lane(self) -> object:
+        return id(asyncio.get_running_loop())
+
+    async def _take_place(self, lent: "Lent") -> None:
+        # A semaphore belongs to a single loop.
+        loop = asyncio.get_running_loop()
+        if self._semaphore is None or self._semaphore[0] is not loop:
+            self._semaphore = loop, asyncio.Semaphore(self.most)
+        places = self._semaphore[1]
+        lent.give_place = lambda _: places.release()
+        async with asyncio.timeout(self.patience):
+            await places.acquire()
+            lent.places.append(None)
+
+    async def _sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+
+class Lent:
+    """A lent connection, and its place in the pool."""
+
+    give_place: Callable[[None], None]
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._process = os.getpid()
+        self.places: list[None] = []
+        self.connections: list[tuple[float, Connection]] = []
+
+    @property
+    def db(self) -> Connection:
+        """The connection."""
+        return self.connections[0][1]
+
+    @property
+    def is_here(self) -> bool:
+        """Whether this process took the connection; false in a child that was forked later."""
+        return self._process == os.getpid()
+
+    def drop(self) -> None:
+        """Close the connection. The server rolls back its transaction."""
+        for _, db in self.connections:
+            db.pgconn.finish()
+        self.connections.clear()
+
+    def give_back(self) -> None:
+        """Return the connection and its place to the pool. May be called twice."""
+        if not self.is_here:
+            # The parent was forked inside a `with`, which now ends in the child too.
+            OF_PARENTS.extend(db for _, db in self.connections)
+            self.connections.clear()
+            return
+        try:
+            if self.connections:
+                db = self.db
+                if db.info.transaction_status is TransactionStatus.IDLE:
+                    self.connections[:] = [(time.monotonic(), db)]
+                    self._pool.keep(self.connections)
+                else:
+                    # After any exception, also an interrupt. The server rolls back.
+                    self.drop()
+        finally:
+            if self.places:
+                moved(self.places, self.give_place)
+
+
+def _close(kept: list[tuple[float, Connection]], process: int) -> None:
+    """Close the connections of a process, unless this is a forked child of it."""
+    with suppress(IndexError):  # instead of a check before `pop`: see `_take_into`
+        while process == os.getpid():
+            _, db = kept.pop()
+            db.pgconn.finish()
+
+
+# -------- listening --------
+# Notifications of commits by other clients, received with PostgreSQL's LISTEN.
+#
+# Notifications can be lost (a connection was cut, a pooler is in between, a writer uses
+# `notify=False`). So a waiter does not rely on them: it checks the plan's revision at the start, as
+# soon as the thread listens, and then every `_LOOK` seconds. A notification only makes the next
+# check come sooner.
+#
+# A store with `notify=False` does not listen: a pooler that lends connections per transaction would
+# execute LISTEN on a connection that others use.
+#
+# One thread with one connection listens for all waiters of a store, synchronous or async. The
+# thread ends if there were no waiters for a while. While it is not listening, the waiters check
+# more often.
+
+
+_LOOK = 2.0  # seconds between two checks while the thread listens
+_LOOK_ALONE = 0.1  # seconds between two checks while it does not listen
+_LINGER = 5.0  # seconds that the thread stays alive without waiters
+_TURN = 0.25  # seconds until the thread notices `close`
+
+
+class Listener:
+    """
+    Calls a function of each caller that waits for a change of a plan, when the plan may have
+    changed.
+    """
+
+    def __init__(self, address: Address, *, notify: bool) -> None:
+        self._address = address
+        self._notify = notify
+        self._lock = Lock()
+        self._waiting: dict[object, tuple[str, Callable[[], None]]] = {}
+        self._last = time.monotonic()
+        self._thread: Thread | None = None
+        self._closing = Event()
+        self._is_listening = False
+
+    @property
+    def pause(self) -> float:
+        """The maximum time in seconds until a waiter checks the plan's revision again by itself."""
+        return _LOOK if self._is_listening else _LOOK_ALONE
+
+    @contextmanager
+    def waking(self, name: str, wake: Callable[[], None]) -> Iterator[None]:
+        """
+        Within a `with` block, call `wake` whenever the plan with this stored name may have changed.
+
+        The listener's thread makes the calls.
+        """
+        me = object()
+        with self._lock:
+            self._waiting[me] = (name, wake)
+            if self._notify and self._thread is None:
+                self._closing.clear()
+                self._thread = Thread(target=self._run, name="todoplan-listen", daemon=True)
+                self._thread.start()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._waiting.pop(me, None)  # not there in a child that was forked meanwhile
+                self._last = time.monotonic()
+
+    def close(self) -> None:
+        """Stop the thread and wait until it has ended. Waiters continue to check the revision."""
+        self._closing.set()
+        thread = self._thread
+        if thread is not None:
+            thread.join()
+            self._wake(None)
+
+    def _run(self) -> None:
+        while self._goes_on():
+            with (
+                suppress(psycopg.Error, OSError),
+                psycopg.connect(self._address.conninfo, autocommit=True) as db,
+            ):
+                db.execute(f"listen {CHANNEL}")
+                self._is_listening = True
+                self._wake(None)  # for changes from before the server listened
+                while self._goes_on():
+                    for news in db.notifies(timeout=_TURN):
+                        self._wake(news.payload.rpartition(":")[0])
+                return
+            self._is_listening = False
+            # Wait before trying again: when a server restarts, many clients reconnect.
+            self._closing.wait(uniform(0.5, 1.5) * _TURN)  # noqa: S311 - no secret
+
+    def _wake(self, name: str | None) -> None:
+        with self._lock:
+            wakes = [wake for wanted, wake in self._waiting.values() if name in (None, wanted)]
+        for wake in wakes:
+            wake()
+
+    def _goes_on(self) -> bool:
+        with self._lock:
+            lingers = bool(self._waiting) or time.monotonic() - self._last < _LINGER
+            if lingers and not self._closing.is_set():
+                return True
+            # Under the lock, so that the next waiter sees that there is no thread, and starts one.
+            self._thread, self._is_listening = None, False
+            return False

@@ -1,13 +1,16 @@
 """The SQL statements, the locked plan, and both stores."""
 
 import asyncio
+import operator
+import os
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import wraps
 from threading import Event
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from weakref import WeakSet
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -19,38 +22,20 @@ from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
 from todoplan.stores import rows as queries
 from todoplan.stores.base import ALL, Hold, Key, Receipt, cut_off, not_held, overtaken
-from todoplan.stores.locks import Turn
 from todoplan.stores.postgres.connections import (
     CHANNEL,
-    LONGEST,
-    Address,
+    OF_PARENTS,
     AsyncPool,
     Connection,
     Lent,
     Listener,
     Pool,
-    Steps,
-    TaskTurn,
-    Turns,
-    awaited,
     called,
     checked_address,
     failure,
     is_passing,
-    rows_of,
 )
-from todoplan.stores.rows import (
-    FORMAT,
-    Row,
-    RowStore,
-    checked_format,
-    is_snapshot_due,
-    line_of_entry,
-    receipt_of_rows,
-    stored_name,
-    tail_of_rows,
-    text_of_name,
-)
+from todoplan.stores.rows import Row, RowStore, line_of_entry, stored_name, text_of_name
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -63,13 +48,20 @@ P = ParamSpec("P")
 # read by later statements.
 
 
+# The server's time in microseconds: a number, which no setting of the server makes less exact.
+_CLOCK = "(extract(epoch from clock_timestamp()) * 1000000)::bigint"
+
+
 def _ours(query: str) -> bytes:
-    return query.format(format="format", clock=", clock_timestamp()").encode()
+    return query.format(format="format", clock=f", {_CLOCK}").encode()
 
 
 _LOADED, TAIL, _RECEIPT = map(_ours, (queries.LOADED, queries.TAIL, queries.RECEIPT))
 _PLAN_IDS = b'select id from todoplan_plan where revision > 0 order by id collate "C"'
 _REVISION = b"select revision from todoplan_plan where id = %s"
+
+LONGEST = 1_000
+"""The maximum size of a plan's id or a key in bytes of UTF-8. An index entry contains both."""
 
 _LONGEST_HOLD = "60s"
 """
@@ -143,25 +135,18 @@ def begin(patience: float) -> bytes:
 # A locked plan, and the stores.
 
 
-def _carried_out(steps: Callable[Concatenate["PostgresHold", P], Steps[T]]) -> Any:
-    """Return a method that runs the generator of SQL steps `steps` on a locked plan."""
-
-    def checked(self: "PostgresHold", /, *args: P.args, **kwargs: P.kwargs) -> Steps[T]:
-        if not self._is_here:
-            raise not_held(self._plan_id)
-        try:
-            return (yield from steps(self, *args, **kwargs))
-        except psycopg.Error as error:
-            if is_passing(error):
-                raise self._lost() from error
-            doing = f"go on with the plan {self._plan_id!r}: nothing was appended"
-            raise failure(error, self._store.address, doing) from error
+def _carried_out(
+    steps: Callable[Concatenate["PostgresHold", P], Coroutine[Any, Any, object]],
+) -> Any:
+    """
+    Return a method of a locked plan. It calls the asynchronous function `steps`, and returns the
+    result in a `PostgresStore`, and an awaitable in an `AsyncPostgresStore`.
+    """
 
     @wraps(steps)
     def method(self: "PostgresHold", /, *args: P.args, **kwargs: P.kwargs) -> Any:
-        return self._store.carry_out(checked(self, *args, **kwargs))
+        return self._store.carry_out(steps, self, *args, **kwargs)
 
-    method.__name__ = steps.__name__.removeprefix("_")
     return method
 
 
@@ -176,58 +161,66 @@ class PostgresHold(Hold):
     def __init__(self, store: "_Postgres", plan_id: str) -> None:
         super().__init__(plan_id)
         self._store, self._name = store, name_in_row(plan_id)
-        self._turn, self._turns = store.turns.of(plan_id), list[bool]()
+        self._turn, self._turns = store.connections.turn(plan_id), list[bool]()
         self._lent = Lent(store.connections)
         # `_before` is the revision at the lock. `_since` and `_size` are bytes: of the entries
         # since the last snapshot, and of that snapshot.
         self._before = self._since = self._size = 0
         self._has_written = self._is_locked = False
         self._key: Key | None = None
-        self._clock: tuple[datetime, float] | None = None  # the server's time, and ours
+        self._ahead: float | None = None  # seconds from our `time.monotonic` to the server's time
 
-    # The steps of a private method are included in other steps. The public method of the same name
-    # carries them out alone.
+    async def _rows(self, query: bytes, values: Any = None) -> list[Row]:
+        self._check_held()
+        try:
+            return await self._lent.db.rows(query, values)
+        except psycopg.Error as error:
+            if is_passing(error):
+                raise self._lost() from error
+            doing = f"go on with the plan {self._plan_id!r}: nothing was appended"
+            raise failure(error, self._store.address, doing) from error
 
-    def _now(self) -> Steps[datetime]:
+    # A private method is awaited by other methods. The public one of the same name is for callers.
+
+    async def _now(self) -> datetime:
         """Return the time of the server's clock, in UTC."""
-        if self._clock is None:
-            rows = yield from rows_of(self._lent.db, b"select clock_timestamp()")
-            self._clock = rows[0][0].astimezone(UTC), time.monotonic()
-        # The server's time when it was read, plus the time elapsed since.
-        theirs, ours = self._clock
-        return theirs + timedelta(seconds=time.monotonic() - ours)
+        self._check_held()
+        ahead = self._ahead
+        if ahead is None:
+            ((theirs,),) = await self._rows(f"select {_CLOCK}".encode())
+            ahead = self._ahead = theirs / 1e6 - time.monotonic()
+        return datetime.fromtimestamp(ahead + time.monotonic(), UTC)
 
     now: Any = _carried_out(_now)
 
-    def _entries_since(self, revision: int) -> Steps[tuple[Entry, ...]]:
+    async def _entries_since(self, revision: int) -> tuple[Entry, ...]:
         """
         Return the entries after a revision.
 
         Raises:
             StoreError: the plan has not reached that revision ("rolled_back").
         """
-        rows = yield from rows_of(self._lent.db, TAIL, (revision, self._name))
-        self._clock = rows[0][5].astimezone(UTC), time.monotonic()
-        return tail_of_rows(self._plan_id, revision, rows)
+        rows = await self._rows(TAIL, (revision, self._name))
+        self._ahead = rows[0][-1] / 1e6 - time.monotonic()
+        return queries.tail_of_rows(self._plan_id, revision, rows)
 
     entries_since: Any = _carried_out(_entries_since)
 
-    def _receipt(self, key: Key) -> Steps[Receipt | None]:
+    async def _receipt(self, key: Key) -> Receipt | None:
         """
         Return the result of the append that had this key, or `None` if there was none.
 
         Raises:
             StoreError: the key was used with another payload ("key_reused").
         """
-        values = self._name, name_in_row(key.name)
-        rows = yield from rows_of(self._lent.db, _RECEIPT, values)
+        rows = await self._rows(_RECEIPT, (self._name, name_in_row(key.name)))
         texts = [(*row[:3], *map(text_of_name, row[3:])) for row in rows]
-        return receipt_of_rows(self._plan_id, key, texts)
+        return queries.receipt_of_rows(self._plan_id, key, texts)
 
     receipt: Any = _carried_out(_receipt)
 
     @_carried_out
-    def append(
+    async def append(
         self,
         expected: int,
         entries: Sequence[Entry],
@@ -235,7 +228,7 @@ class PostgresHold(Hold):
         *,
         key: Key | None = None,
         answer: str = "",
-    ) -> Steps[tuple[Entry, ...]]:
+    ) -> tuple[Entry, ...]:
         """
         Add entries and return them, or return the entries of the earlier append with this key.
 
@@ -248,7 +241,8 @@ class PostgresHold(Hold):
                 payload ("key_reused"), or an entry is too large.
             CodecError: an entry contains a value that JSON cannot represent.
         """
-        if key is not None and (known := (yield from self._receipt(key))) is not None:
+        self._check_held()
+        if key is not None and (known := await self._receipt(key)) is not None:
             return known.entries
         if expected != self.revision:
             raise overtaken(self._plan_id, expected, self.revision)
@@ -272,18 +266,17 @@ class PostgresHold(Hold):
             "channel": CHANNEL,
             "news": f"{self._name}:{plan.revision}",
         }
-        yield self._lent.db.execute(ADD, values)
+        await self._rows(ADD, values)
         self._since = since
-        if is_snapshot_due(since, self._size):
-            yield from self._write_snapshot(plan)
+        if queries.is_snapshot_due(since, self._size):
+            await self._write_snapshot(plan)
         self.revision, self._has_written, self._key = plan.revision, True, key or self._key
         return added
 
     @_carried_out
-    def compact(self, keep: int | timedelta) -> Steps[int]:
+    async def compact(self, keep: int | timedelta) -> int:
         """Cut the plan's journal and return the number of removed entries: see `RowStore`."""
-        journal = yield from self._entries_since(ALL)
-        cut = cut_off(journal, keep, (yield from self._now()))
+        cut = cut_off(await self._entries_since(ALL), keep, await self._now())
         if cut is None:
             return 0
         removed, first, plan = cut
@@ -293,37 +286,36 @@ class PostgresHold(Hold):
             "version": VERSION,
             "line": line_of_entry(self._plan_id, first),
         }
-        yield self._lent.db.execute(_CUT, values)
-        yield from self._write_snapshot(plan)
+        await self._rows(_CUT, values)
+        await self._write_snapshot(plan)
         self._has_written = True
         return removed
 
     def begin(self) -> None:
         """Lock the plan."""
-        called(self.lock())
+        called(self.lock)
 
     def keep(self) -> None:
         """Commit the appended entries."""
-        called(self.commit())
+        called(self.commit)
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         try:
             if isinstance(error, Exception):
-                called(self.roll_back())
+                called(self.roll_back)
         finally:
             super().__exit__(kind, error, trace)
 
-    # Steps for both stores.
+    # For both stores.
 
-    def lock(self) -> Steps[None]:
+    async def lock(self) -> None:
         """Lock the plan."""
-        store = self._store
-        yield self._turn.take(self._turns, store.patience)
-        doing = f"hold the plan {self._plan_id!r}"
-        yield from store.connections.lend(self._lent, self._locked, doing)
+        store, doing = self._store, f"hold the plan {self._plan_id!r}"
+        await self._turn.take(self._turns, store.patience)
+        await store.connections.lend(self._lent, self._locked, doing)
         self._before, self._is_locked = self.revision, True
 
-    def commit(self) -> Steps[None]:
+    async def commit(self) -> None:
         """
         Commit the appended entries. If the response is lost, find out if the commit succeeded.
 
@@ -332,8 +324,7 @@ class PostgresHold(Hold):
                 the server refused the commit; or the connection was lost: nothing was appended
                 ("lost"), or it is unknown whether something was ("unknown").
         """
-        if not self._is_here:
-            raise not_held(self._plan_id)
+        self._check_held()
         db = self._lent.db
         # After a failed statement, PostgreSQL answers COMMIT with ROLLBACK, which is not an error:
         # entries that an earlier append returned would be lost silently.
@@ -345,7 +336,7 @@ class PostgresHold(Hold):
             )
             raise StoreError(msg, plan_id=self._plan_id, problem="broken")
         try:
-            yield db.execute("commit" if self._has_written else "rollback")
+            await db.rows(b"commit" if self._has_written else b"rollback")
         except psycopg.Error as error:
             self._is_locked = False
             self._lent.drop()
@@ -355,19 +346,19 @@ class PostgresHold(Hold):
             if error.sqlstate and not is_passing(error):
                 doing = f"commit to the plan {self._plan_id!r}"
                 raise failure(error, self._store.address, doing) from error
-            if not (yield from self._was_committed(error)):
+            if not await self._was_committed(error):
                 raise self._lost() from error
         self._is_locked = False
 
-    def roll_back(self) -> Steps[None]:
+    async def roll_back(self) -> None:
         """
         Roll back after an exception, so that the connection can be used again.
 
         After an interrupt or a cancellation, the connection is closed without a rollback statement.
         """
-        if self._is_here:
-            with suppress(psycopg.Error):
-                yield self._lent.db.execute("rollback")
+        with suppress(psycopg.Error, StoreError):
+            self._check_held()
+            await self._lent.db.rows(b"rollback")
 
     def release(self) -> None:
         """Release the connection and the lock. What is not committed is rolled back."""
@@ -377,10 +368,10 @@ class PostgresHold(Hold):
         finally:
             self._turn.give_back(self._turns)
 
-    @property
-    def _is_here(self) -> bool:
-        """Whether this process still has the plan locked. It is false in a forked child."""
-        return self._is_locked and self._lent.is_here
+    def _check_held(self) -> None:
+        """Raise an error if the plan is not locked any more, or by the parent of this process."""
+        if not (self._is_locked and self._lent.is_here):
+            raise not_held(self._plan_id)
 
     def _lost(self) -> StoreError:
         address = self._store.address
@@ -390,50 +381,47 @@ class PostgresHold(Hold):
         )
         return StoreError(msg, plan_id=self._plan_id, problem="lost", store=str(address))
 
-    def _locked(self, db: Connection) -> Steps[None]:
+    async def _locked(self, db: Connection) -> None:
         """
         Begin a transaction and lock the plan's row.
 
         A plan that was never written gets a row, which is rolled back if nothing is appended.
         """
-        yield db.execute(begin(self._store.patience))
-        rows = yield from rows_of(db, LOCK, (self._name,))
+        await db.rows(begin(self._store.patience))
+        rows = await db.rows(LOCK, (self._name,))
         if not rows:
-            yield db.execute(_NEW, (self._name, FORMAT))
-            rows = yield from rows_of(db, LOCK, (self._name,))
+            await db.rows(_NEW, (self._name, queries.FORMAT))
+            rows = await db.rows(LOCK, (self._name,))
         self.revision, version, self._since, self._size = rows[0]
-        checked_format(self._plan_id, version)
+        queries.checked_format(self._plan_id, version)
 
-    def _write_snapshot(self, plan: Plan) -> Steps[None]:
+    async def _write_snapshot(self, plan: Plan) -> None:
         document = dump_plan(plan, check=True)
         self._since, self._size = 0, len(document.encode())
         # A larger snapshot could not be read again. Without one, the journal is replayed.
         if self._size <= LIMIT:
             row = self._name, plan.revision, VERSION, document
-            yield self._lent.db.execute(_SNAPSHOT, (*row, self._size, self._name))
+            await self._rows(_SNAPSHOT, (*row, self._size, self._name))
 
-    def _was_committed(self, error: psycopg.Error) -> Steps[bool]:
+    async def _was_committed(self, error: psycopg.Error) -> bool:
         """
         Return whether the commit succeeded, after its response was lost.
 
         Raises:
             StoreError: this cannot be found out ("unknown"). Its cause is `error`.
         """
-        doing, key = (
-            f"find out if the append to the plan {self._plan_id!r} was committed",
-            self._key,
-        )
+        doing = f"find out if the append to the plan {self._plan_id!r} was committed"
+        if key := self._key:
 
-        def is_kept(db: Connection) -> Steps[bool]:
-            # The lost transaction had locked the plan. So once the plan can be locked again, that
-            # transaction has been committed or rolled back.
-            yield from self._locked(db)
-            return key is not None and (yield from self._receipt(key)) is not None
+            async def is_kept(db: Connection) -> bool:
+                # The lost transaction had locked the plan. So once the plan can be locked again,
+                # that transaction has been committed or rolled back.
+                await self._locked(db)
+                return bool(await db.rows(_RECEIPT, (self._name, name_in_row(key.name))))
 
-        with suppress(StoreError, psycopg.Error):
-            if key is not None:
-                was = yield from self._store.connections.lend(self._lent, is_kept, doing)
-                yield self._lent.db.execute("rollback")
+            with suppress(StoreError, psycopg.Error):
+                was = await self._store.connections.lend(self._lent, is_kept, doing)
+                await self._lent.db.rows(b"rollback")
                 return was
         store = str(self._store.address)
         msg = (
@@ -445,34 +433,54 @@ class PostgresHold(Hold):
         raise StoreError(msg, problem="unknown", **data) from error
 
 
+_stores: "WeakSet[_Postgres]" = WeakSet()
+
+
+def _begin_anew() -> None:
+    # Another thread of the parent may have had a lock at the time of the fork: in the child, the
+    # lock would stay locked forever.
+    for store in _stores:
+        OF_PARENTS.append(store.connections)
+        store.begin_anew()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+    os.register_at_fork(after_in_child=_begin_anew)
+
+
 class _Postgres:
     """The base class of both PostgreSQL stores."""
 
     _loaded, _tail, _plan_ids = _LOADED, TAIL, _PLAN_IDS
     _name = staticmethod(name_in_row)
     _pool: type[Pool]
-    _turn: type[Turn]
-    carry_out: Callable[[Steps[Any]], Any]
+    # Calls an asynchronous function with arguments, and returns its result or an awaitable.
+    carry_out: Callable[..., Any]
 
     def __init__(
         self, dsn: str, *, patience: float = 10.0, most_connections: int = 4, notify: bool = True
     ) -> None:
-        self.address: Address = checked_address(dsn)
-        self.connections = self._pool(self.address, most_connections, patience)
-        self.turns = Turns(self.address, self._turn)
+        self.address = checked_address(dsn)
         self.patience = patience
         self.notify = notify
-        self._listener = Listener(self.address, notify=notify)
+        self._most = most_connections
+        self.begin_anew()
+        _stores.add(self)
 
-    def _read(
+    def begin_anew(self) -> None:
+        """Begin without connections, locks and waiters: in a new store, or in a forked child."""
+        self.connections = self._pool(self.address, self._most, self.patience)
+        self._listener = Listener(self.address, notify=self.notify)
+
+    async def _read(
         self, query: bytes, values: Row, read: Callable[[list[Row]], T], doing: str
-    ) -> Steps[T]:
-        def act(db: Connection) -> Steps[T]:
-            return read((yield from rows_of(db, query, values)))
+    ) -> T:
+        async def act(db: Connection) -> T:
+            return read(await db.rows(query, values))
 
         lent = Lent(self.connections)
         try:
-            return (yield from self.connections.lend(lent, act, doing))
+            return await self.connections.lend(lent, act, doing)
         finally:
             try:
                 lent.give_back()
@@ -480,17 +488,17 @@ class _Postgres:
                 lent.give_back()
 
     def _ask(self, *arguments: Any) -> Any:
-        return self.carry_out(self._read(*arguments))
+        return self.carry_out(self._read, *arguments)
 
-    def _changed(
+    async def _changed(
         self,
         plan_id: str,
         revision: int,
-        timeout: float,
+        seconds: float,
         changed: Event | asyncio.Event,
-        pause: Callable[[float], Any],
-    ) -> Steps[bool]:
-        values, end = (name_in_row(plan_id),), time.monotonic() + timeout
+        pause: Callable[[float], Awaitable[object]],
+    ) -> bool:
+        values, end = (name_in_row(plan_id),), time.monotonic() + seconds
 
         def is_changed(rows: list[Row]) -> bool:
             return revision != (rows[0][0] if rows else 0)
@@ -498,12 +506,12 @@ class _Postgres:
         doing = f"look for changes of the plan {plan_id!r}"
         while True:
             changed.clear()  # before the query, so that no later change is missed
-            if (yield from self._read(_REVISION, values, is_changed, doing)):
+            if await self._read(_REVISION, values, is_changed, doing):
                 return True
             left = end - time.monotonic()
             if left <= 0:
                 return False
-            yield pause(min(left, self._listener.pause))
+            await pause(min(left, self._listener.pause))
 
 
 def _awaited(
@@ -530,7 +538,7 @@ class PostgresStore(_Postgres, RowStore):
     database repeatedly.
     """
 
-    _pool, _turn = Pool, Turn
+    _pool = Pool
     carry_out = staticmethod(called)
 
     def close(self) -> None:
@@ -547,8 +555,12 @@ class PostgresStore(_Postgres, RowStore):
             StoreError: the same errors as `load`.
         """
         changed = Event()
+
+        async def pause(seconds: float) -> None:
+            changed.wait(seconds)
+
         with self._listener.waking(name_in_row(plan_id), changed.set):
-            return called(self._changed(plan_id, revision, timeout, changed, changed.wait))
+            return called(self._changed, plan_id, revision, timeout, changed, pause)
 
     def hold(self, plan_id: str) -> Hold:
         """
@@ -569,8 +581,8 @@ class AsyncPostgresStore(_Postgres):
     Use it in many tasks of one event loop, or in one event loop after another.
     """
 
-    _pool, _turn = AsyncPool, TaskTurn
-    carry_out = staticmethod(awaited)
+    _pool = AsyncPool
+    carry_out: Callable[..., Any] = operator.call
 
     async def close(self) -> None:
         """Close the connections that are not in use. A later call opens new ones."""
@@ -608,7 +620,7 @@ class AsyncPostgresStore(_Postgres):
                     await changed.wait()
 
         with self._listener.waking(name_in_row(plan_id), wake):
-            return await awaited(self._changed(plan_id, revision, timeout, changed, pause))
+            return await self._changed(plan_id, revision, timeout, changed, pause)
 
     async def append(
         self, plan_id: str, expected: int, entries: Sequence[Entry], plan: Plan
@@ -646,11 +658,11 @@ class AsyncPostgresStore(_Postgres):
         """
         held = PostgresHold(self, plan_id)
         try:
-            await awaited(held.lock())
+            await held.lock()
             yield held
-            await awaited(held.commit())
+            await held.commit()
         except Exception:
-            await awaited(held.roll_back())
+            await held.roll_back()
             raise
         finally:
             held.release()
