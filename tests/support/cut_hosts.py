@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Thread
 
 from support.postgres import Server, binaries
-from support.processes import environment
+from support.processes import program
 
 NETWORK = "10.213.77"
 LEASE = 1.0
@@ -101,14 +101,8 @@ class Worker:
     """A process on a host of its own, which carries out orders."""
 
     def __init__(self, space, address, name):
-        python = [sys.executable, "-m", "support.cut_hosts", address, name]
-        self.process = subprocess.Popen(
-            ["ip", "netns", "exec", space, *python],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=environment(),
-        )
+        inside = ["ip", "netns", "exec", space]
+        self.process = program("cut_hosts", address, name, inside=inside, stdin=subprocess.PIPE)
         self.answers = []
         self._reader = Thread(target=self._read)
         self._reader.start()

@@ -17,7 +17,7 @@ from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from threading import Semaphore
 
-from support.processes import environment
+from support.processes import environment, program
 
 from todoplan import Plan, Planner, Toolbox
 from todoplan.core import commands
@@ -159,15 +159,7 @@ def person(address, rounds):
 
 def drain(address, rounds):
     """Let all work until no task is open; return the subjects that the plan must have, by id."""
-    programs = [
-        subprocess.Popen(
-            [sys.executable, "-m", "support.many_hands", name, address],
-            env=environment(),
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for name in ("graph", "loop")
-    ]
+    programs = [program("many_hands", name, address) for name in ("graph", "loop")]
     is_ready = Semaphore(0)
 
     def ann():

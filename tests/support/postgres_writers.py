@@ -7,13 +7,12 @@ reached, it repeats the append with the same key, as a client would.
 """
 
 import signal
-import subprocess
 import sys
 from collections import Counter
 from contextlib import contextmanager
 from threading import Thread
 
-from support.processes import environment
+from support.processes import program
 
 from todoplan.core.events.apply import Entry, replay
 from todoplan.core.events.types import TaskCreated
@@ -75,12 +74,7 @@ class Writers:
     def start(self):
         """Start another writer."""
         self._count += 1
-        process = subprocess.Popen(
-            [sys.executable, "-m", "support.postgres_writers", self.address, f"w{self._count}"],
-            stdout=subprocess.PIPE,
-            text=True,
-            env=environment(),
-        )
+        process = program("postgres_writers", self.address, f"w{self._count}")
         reader = Thread(target=self._read, args=(process,))
         reader.start()
         self.running.append(process)

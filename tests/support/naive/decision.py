@@ -38,7 +38,7 @@ from todoplan.core.commands import (
 )
 from todoplan.core.plan.model import Evidence, Task, thaw
 
-_NO_FENCES: Mapping[str, int] = MappingProxyType({})
+NO_FENCES: Mapping[str, int] = MappingProxyType({})
 _LARGEST = 10**15  # the highest id or next id that may come from outside
 
 
@@ -56,7 +56,7 @@ class NaiveDecision(Steps):
         command: Command,
         at: datetime | None = None,
         actor: str | None = None,
-        fences: Mapping[str, int] = _NO_FENCES,
+        fences: Mapping[str, int] = NO_FENCES,
     ) -> None:
         super().__init__(before, at, actor, fences)
         self.command = command

@@ -1,12 +1,11 @@
 """What the naive model expects of a step, and machines that compare each step (laws 2 and 3)."""
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 from typing import Any
 
 import attrs
 from hypothesis.stateful import invariant
-from support.naive.decision import NaiveDecision
+from support.naive.decision import NO_FENCES, NaiveDecision
 from support.naive.model import Model, as_dict
 from support.naive.rules import NAIVE_RULES, Given, problems
 
@@ -28,8 +27,6 @@ from todoplan.testing.machine import (
     command_text,
     differences,
 )
-
-_NO_FENCES: Mapping[str, int] = MappingProxyType({})
 
 
 def given_plan(given: Given) -> Plan:
@@ -236,7 +233,7 @@ class _Beside:
 class NaiveMachine(_Beside, PlanMachine):
     """The shipped machine of commands, with the naive model as a second opinion on each step."""
 
-    def do(self, command, at=None, actor=None, fences=_NO_FENCES):
+    def do(self, command, at=None, actor=None, fences=NO_FENCES):
         """Take a command through all three, and compare."""
         before, at = self.plan, at if self.times else None
         decision = NaiveDecision(self.model, command, at, actor, fences)

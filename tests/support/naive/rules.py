@@ -148,25 +148,22 @@ def _items(decision: NaiveDecision, limits: Limits) -> bool:
 
 
 def _text(decision: NaiveDecision, limits: Limits) -> bool:
-    sizes = (
-        ("subject", limits.subject),
-        ("description", limits.text),
-        ("active_form", limits.active_form),
-        ("owner", limits.owner),
-        ("check", limits.text),
-        ("answer", limits.text),
-    )
-    within = (("waiting", "reason"), ("waiting", "question"), ("evidence", "summary"))
+    most = {"subject": limits.subject, "active_form": limits.active_form, "owner": limits.owner}
+    most |= dict.fromkeys(("description", "check", "answer", "waiting", "evidence"), limits.text)
     return any(
-        len(new[field] or "") > most and (old is None or old[field] != new[field])
+        len(text or "") > most[field]
         for old, new in _changes(decision)
-        for field, most in sizes
-    ) or any(
-        len(getattr(new[field], name, None) or "") > limits.text
-        and (old is None or old[field] != new[field])
-        for old, new in _changes(decision)
-        for field, name in within
+        for field in most
+        if old is None or old[field] != new[field]
+        for text in _texts(new[field])
     )
+
+
+def _texts(value: Any) -> list[str | None]:
+    """Return the texts of a field's value."""
+    if isinstance(value, Waiting):
+        return [value.reason, value.question]
+    return [value.summary] if isinstance(value, Evidence) else [value]
 
 
 def _metadata(decision: NaiveDecision, limits: Limits) -> bool:
