@@ -34,13 +34,9 @@ def use(name, **arguments):
 class ScriptedModel(ChatModelBase):
     """Sends the given turns, each a text or tool calls, and records the requests."""
 
-    def __init__(self, *turns, context_size=100_000):
+    def __init__(self, *turns):
         super().__init__(
-            CredentialBase(),
-            "scripted",
-            self.Parameters(),
-            stream=False,
-            context_size=context_size,
+            CredentialBase(), "scripted", self.Parameters(), stream=False, context_size=100_000
         )
         self.formatter = OpenAIChatFormatter()
         self.turns, self.requests, self.tools = list(turns), [], []

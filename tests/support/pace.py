@@ -31,9 +31,9 @@ def is_linear(taking, length):
     return large < 0.2 or large < 8 * taking(length // 4)
 
 
-async def until(holds, patience=60):
-    """Wait until something holds, or fail after some seconds."""
-    end = time.monotonic() + patience
+async def until(holds):
+    """Wait until something holds, or fail after a minute."""
+    end = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < end, "it never held"
         await asyncio.sleep(0.005)

@@ -16,16 +16,16 @@ def lines_file(folder: Path, *records, name="recording.jsonl") -> Path:
     return path
 
 
-def document_file(folder: Path, value, name="recording.json") -> Path:
+def document_file(folder: Path, value) -> Path:
     """Write one JSON document, indented."""
-    path = folder / name
+    path = folder / "recording.json"
     path.write_text(json.dumps(value, indent=2), encoding="utf-8")
     return path
 
 
-def text_file(folder: Path, text: str, name="recording.md") -> Path:
+def text_file(folder: Path, text: str) -> Path:
     """Write a text."""
-    path = folder / name
+    path = folder / "recording.md"
     path.write_text(text, encoding="utf-8")
     return path
 

@@ -67,7 +67,7 @@ class _Noting(MemoryStore):
 
 
 @st.composite
-def appends(draw: DrawFn, max_size: int = 6) -> tuple[Append, ...]:
+def appends(draw: DrawFn) -> tuple[Append, ...]:
     """
     Draw the appends of a plan's history.
 
@@ -78,7 +78,7 @@ def appends(draw: DrawFn, max_size: int = 6) -> tuple[Append, ...]:
     planner = Planner(store, "a", toolbox=_BOX, clock=lambda: draw(_TIMES))
     # Every example has an append of two entries, because a store might write them one by one.
     planner.turn([Call("TaskCreate", {"subject": subject}) for subject in ("Dig", "Lay")])
-    for _ in range(draw(st.integers(1, max_size))):
+    for _ in range(draw(st.integers(1, 6))):
         draw(_ACTIONS)(draw, planner)
     return tuple(store.noted)
 
