@@ -427,9 +427,9 @@ _FIRST = ("description", "active_form", "priority", "owner", "estimate", "due", 
 )
 class Fields:
     """
-    The fields of a new or existing task that options can set.
+    The fields of a new or existing task that options can set; `None` is not given.
 
-    `options` reads the values, some of which are then numbers or dates. `None`: not given.
+    `options` has read the typed texts, so a value may also be a number or a date.
     """
 
     def given(self) -> dict[str, Any]:
@@ -475,7 +475,7 @@ class _Editor:
                 continue
             was, now = before.get(event.task_id), decision.plan.get(event.task_id)
             question = was and was.waiting and was.waiting.question
-            if question and now is not None and now.waiting is None and now.answer is None:
+            if question and now is not None and now.waiting is None:
                 asked = clip(one_line(question), _QUESTION)
                 note = f'#{now.id} asked "{asked}", and was not answered.'
                 notes.append(Problem("not_answered", (now.id,), note=note))

@@ -301,6 +301,8 @@ def test_what_comes_between_a_look_and_undo_or_redo_stays(
 
 def test_a_question_that_stays_open_is_said(garden, invoke):
     """The task may go on without its answer, but not silently; cancelled needs none."""
+    assert invoke("wait", "1", "--question", "Which bed?").exit_code == 0
+    assert invoke("answer", "1", "The sunny one").exit_code == 0  # an answer to another question
     for task in "12":
         assert invoke("wait", task, "--question", "North or south?").exit_code == 0
     done = invoke("done", "1")
