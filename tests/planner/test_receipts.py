@@ -7,17 +7,18 @@ import attrs
 import pytest
 
 from todoplan.core.commands import CreateTask, UpdateTask
-from todoplan.core.decide import Accepted, Rejected
+from todoplan.core.decide import Accepted, Rejected, decide
+from todoplan.core.events.apply import Entry
 from todoplan.core.rules import Policy
 from todoplan.dialogue.calls import Call
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import TODOS, tasks
 from todoplan.errors import PlanError, StoreError
 from todoplan.planner import Planner
-from todoplan.stores.base import ALL
+from todoplan.stores.base import ALL, Key
 from todoplan.stores.file import FileStore
 from todoplan.stores.memory import MemoryHold, MemoryStore
-from todoplan.stores.sqlite import SqliteStore
+from todoplan.stores.sqlite import SqliteHold, SqliteStore
 
 BOX = Toolbox(tasks())
 DIG = {"subject": "Dig"}
@@ -250,3 +251,25 @@ def test_a_store_without_keys_says_so(tmp_path):
     assert caught.value.data["problem"] == "no_keys"
     assert new(store).keys_of([Call("TaskCreate", DIG, "1")], "thread") is None
     assert new(store).call("TaskCreate", DIG).plan.revision == 1
+
+
+@pytest.mark.parametrize("hold", [MemoryHold, SqliteHold])
+def test_a_receipt_is_looked_up_once(hold, tmp_path, monkeypatch):
+    """The append need not look again for what was not there a moment ago, under the same lock."""
+    store = MemoryStore() if hold is MemoryHold else SqliteStore(tmp_path / "plans.db")
+    looked, look = [], hold._receipt
+
+    def recorded(self, key):
+        looked.append(key.name)
+        return look(self, key)
+
+    monkeypatch.setattr(hold, "_receipt", recorded)
+    new(store).apply(CreateTask("Dig"), key="k")
+    assert looked == ["k"]
+    with store.hold("a") as held:
+        assert held.receipt(Key("l")) is None
+        sown = decide(store.load("a"), CreateTask("Sow"))
+        entries = (Entry(sown.plan.revision, sown.events),)
+        for _ in range(2):
+            assert held.append(1, entries, sown.plan, key=Key("l")) == entries
+    assert looked == ["k", "l", "l"]

@@ -530,6 +530,9 @@ class Hold(Held):
 
     def __init__(self, plan_id: str) -> None:
         self._plan_id = plan_id
+        # The names of keys for which `receipt` has found nothing since the plan was locked. So an
+        # append with such a key need not look for it again.
+        self._unused_keys: set[str] = set()
 
     @abstractmethod
     def begin(self) -> None:
@@ -640,14 +643,34 @@ class LocalHold(Hold):
         """
         if self._is_over:
             raise not_held(self._plan_id)
-        if key is not None and (receipt := self.receipt(key)):
-            return receipt.entries
+        if key is not None and key.name not in self._unused_keys and (known := self.receipt(key)):
+            return known.entries
         if expected != self.revision:
             raise overtaken(self._plan_id, expected, self.revision)
         # Iterate before anything is written, because this may raise.
         added = tuple(entries)
         self._write(added, plan, key, answer)
+        if key is not None:
+            self._unused_keys.discard(key.name)
         return added
+
+    def receipt(self, key: Key) -> Receipt | None:
+        """
+        Return the result of the append that had this key, or `None` if there was none.
+
+        Raises:
+            StoreError: the key was used with another payload ("key_reused").
+        """
+        if self._is_over:
+            raise not_held(self._plan_id)
+        receipt = self._receipt(key)
+        if receipt is None:
+            self._unused_keys.add(key.name)
+        return receipt
+
+    @abstractmethod
+    def _receipt(self, key: Key) -> Receipt | None:
+        """Look up the result of the append that had this key, for `receipt`."""
 
     @abstractmethod
     def _tail(self, revision: int) -> tuple[Entry, ...]:

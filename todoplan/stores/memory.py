@@ -5,7 +5,7 @@ from threading import Condition
 
 from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
-from todoplan.stores.base import Key, LocalHold, Receipt, check_payload, gone_back, not_held
+from todoplan.stores.base import Key, LocalHold, Receipt, check_payload, gone_back
 from todoplan.stores.locks import Turn
 
 _NOTHING = (Plan(), 0)
@@ -125,15 +125,8 @@ class MemoryHold(LocalHold):
         """Release the lock."""
         self._turn.give_back(self._taken)
 
-    def receipt(self, key: Key) -> Receipt | None:
-        """
-        Return the result of the append that had this key, or `None` if there was none.
-
-        Raises:
-            StoreError: the key was used with another payload ("key_reused").
-        """
-        if self._is_over:
-            raise not_held(self._plan_id)
+    def _receipt(self, key: Key) -> Receipt | None:
+        """Look up the result of the append that had this key."""
         saved = self._signed.get(key.name) or self._receipts.get(key.name)
         if saved is None:
             return None

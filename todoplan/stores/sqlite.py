@@ -27,7 +27,7 @@ from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
 from todoplan.errors import StoreError
 from todoplan.lazy import listing
-from todoplan.stores.base import ALL, Key, LocalHold, Receipt, cut_off, not_held
+from todoplan.stores.base import ALL, Key, LocalHold, Receipt, cut_off
 from todoplan.stores.locks import (
     PRIVATE,
     LockQueue,
@@ -755,15 +755,8 @@ class SqliteHold(LocalHold):
             unlocked(self._lock, self._process)
             self._turns.give_back(self._turn)
 
-    def receipt(self, key: Key) -> Receipt | None:
-        """
-        Return the result of the append that had this key, or `None` if there was none.
-
-        Raises:
-            StoreError: the key was used with another payload ("key_reused").
-        """
-        if self._is_over:
-            raise not_held(self._plan_id)
+    def _receipt(self, key: Key) -> Receipt | None:
+        """Look up the result of the append that had this key."""
         rows = self._execute(_RECEIPT, (self._name, stored_name(key.name)))
         texts = [(*row[:3], *map(_read, row[3:])) for row in rows]
         return receipt_of_rows(self._plan_id, key, texts)
