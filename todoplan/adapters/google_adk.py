@@ -62,7 +62,8 @@ from todoplan.dialogue.guidance import (
 from todoplan.dialogue.toolbox import Start, guidance_of, require
 from todoplan.dialogue.tools import Definition
 from todoplan.lazy import listing
-from todoplan.planner.session import AsyncSession, BasePlanning, Request, read_text, remember
+from todoplan.planner.session import AsyncSession, BasePlanning, Request, read_text
+from todoplan.planner.steps import remember
 from todoplan.stores.slot import SLOT, history_in_slot, plan_in_slot
 
 __all__ = [

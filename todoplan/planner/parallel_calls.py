@@ -20,7 +20,7 @@ from typing import Any, Generic, Protocol, TypeVar, cast
 import attrs
 
 from todoplan.dialogue.calls import Call, Reply
-from todoplan.planner.steps import done_at_once, done_awaited
+from todoplan.planner.steps import done_at_once, done_awaited, remember
 
 
 class Answered(Protocol):
@@ -142,10 +142,8 @@ class ParallelCalls(Generic[R]):
     def _join(self, key: Hashable, ids: Sequence[str], call: Call) -> tuple[_Group[R], bool]:
         """Return the group of a call that was started, and whether it is the group's first call."""
         with self._lock:
-            groups = self._turns.pop(key, None) or []
-            self._turns[key] = groups
-            if len(self._turns) > _MOST_TURNS:
-                del self._turns[next(iter(self._turns))]
+            groups = self._turns.get(key, [])
+            remember(self._turns, key, groups, _MOST_TURNS)
             begun = {
                 call_id: group
                 for group in groups

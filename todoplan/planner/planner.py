@@ -70,6 +70,7 @@ from todoplan.planner.steps import (
     done_at_once,
     done_held,
     nothing_to_do,
+    remember,
     unfit,
 )
 from todoplan.planner.verifying import Verify, Verifying
@@ -517,7 +518,6 @@ def _moved_on(plan: Plan, seen: int) -> Rejected:
 S = TypeVar("S", bound=AnyStore)
 T = TypeVar("T")
 _NO_REPLIES: Mapping[int, Reply] = {}
-_NEVER_READ = (Plan(), None)
 
 
 class Transactions(Generic[S]):
@@ -591,11 +591,8 @@ class Transactions(Generic[S]):
         was the earliest is forgotten.
         """
         with self._sights_lock:
-            # Removed and added again, so that the first one in the mapping is the oldest.
-            sight = self._sights.pop(actor, None) or ActorSight(self.toolbox.toolset, actor)
-            self._sights[actor] = sight
-            if len(self._sights) > _MOST_ACTORS:
-                del self._sights[next(iter(self._sights))]
+            sight = self._sights.get(actor) or ActorSight(self.toolbox.toolset, actor)
+            remember(self._sights, actor, sight, _MOST_ACTORS)
             return sight
 
     def keys_of(self, calls: Sequence[Call], *scope: object) -> Sequence[str] | None:
@@ -922,13 +919,13 @@ class Transactions(Generic[S]):
 
     def _plan(self) -> Steps[Plan]:
         """Return the current plan."""
-        if not self._holds or self._feed.newest is None:
+        if not self._holds or not self._feed.has_read:
             plan: Plan = yield "load", (self._plan_id,)
             self._feed.saw(plan)
             if not self._holds or not plan.revision:
                 return plan
         # Also after a load, to get the entry that led to the plan.
-        known, last = self._feed.newest or _NEVER_READ
+        known, last = self._feed.newest
         tail: Journal = yield self._since(known.revision - 1)
         return self._caught_up(known, last, tail)
 
@@ -989,7 +986,7 @@ class Transactions(Generic[S]):
                 )
                 raise StoreError(msg, plan_id=self._plan_id, problem="no_keys")
             return (yield from self._compared(attempt, since))
-        if self._feed.newest is None:
+        if not self._feed.has_read:
             self._feed.saw((yield "load", (self._plan_id,)))
         appending: list[Plan] = []
         # The entries after a revision, if they were read before the plan was locked.
@@ -1004,7 +1001,7 @@ class Transactions(Generic[S]):
             If too many events must be read first, append nothing, and return the revision after
             which they come.
             """
-            known, last = self._feed.newest or _NEVER_READ
+            known, last = self._feed.newest
             most = _MANY if reads < _MOST_READS else inf
             revision: int = held.revision
             if revision < known.revision:
@@ -1129,7 +1126,7 @@ class Transactions(Generic[S]):
         if first == ALL:
             # After a restart, if this actor has written the newest entry, the earlier entries
             # (perhaps years of them) are not needed.
-            known, last = self._feed.newest or (plan, None)
+            known, last = self._feed.newest
             if last is None or known.revision != plan.revision:
                 newest: Journal = yield ask(plan.revision - 1)
                 last = newest[-1] if newest else None

@@ -1151,19 +1151,6 @@ def read_text(text: str) -> dict[str, Any]:
     return kept
 
 
-MOST_REMEMBERED = 1_000
-
-
-def remember(kept: dict[Any, T], key: object, value: T) -> None:
-    """
-    Add a value, such as the session of a run, to the mapping `kept`. If it then has more than 1,000
-    values, remove the oldest one.
-    """
-    kept[key] = value
-    if len(kept) > MOST_REMEMBERED:
-        del kept[next(iter(kept))]
-
-
 def _read(
     kept: MutableMapping[str, Any], store: AnyStore | None, plan_id: str | None
 ) -> tuple[AnyStore, str | None, Record, SlotStore | None]:

@@ -176,6 +176,20 @@ def done_held(store: Any, step: Hold) -> Any:
         raise
 
 
+MOST_REMEMBERED = 1_000
+
+
+def remember(kept: dict[Any, T], key: object, value: T, most: int | None = None) -> None:
+    """
+    Put a value, such as the session of a run, at the end of the mapping `kept`. If the mapping then
+    has more than `most` values (default: 1,000), remove the first one, which is the oldest.
+    """
+    kept.pop(key, None)
+    kept[key] = value
+    if len(kept) > (MOST_REMEMBERED if most is None else most):
+        del kept[next(iter(kept))]
+
+
 # -------- arguments --------
 # The arguments of a planner are checked when they are passed, not when they are first needed.
 

@@ -26,7 +26,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.intake import clean
 from todoplan.dialogue.toolbox import CheckedToolbox, Finding, Findings, Found, Toolbox
 from todoplan.errors import PlanError
-from todoplan.planner.steps import done_at_once, done_awaited, unfit
+from todoplan.planner.steps import done_at_once, done_awaited, remember, unfit
 
 if TYPE_CHECKING:
     import asyncio
@@ -223,7 +223,6 @@ def verifier_of(verify: Verify | None) -> Verifier | None:
 
 T = TypeVar("T")
 _MOST_ROUNDS = 20  # for a plan that others change all the time
-_MOST_TURNS = 1_000
 _RESTLESS = "the task was changed during each verification"
 
 
@@ -355,12 +354,10 @@ class Verifying:
             yield None
             return
         with self._lock:
-            shared = self._turns.pop(key, None) or SharedLooks(Findings(self.verifier.by), set(ids))
-            self._turns[key] = shared
+            shared = self._turns.get(key) or SharedLooks(Findings(self.verifier.by), set(ids))
             # If something else refuses a call of a turn, that call never comes here, and the turn
-            # would stay in memory forever. So the oldest turn is dropped.
-            if len(self._turns) > _MOST_TURNS:
-                del self._turns[next(iter(self._turns))]
+            # would stay in memory forever. So the oldest turns are dropped.
+            remember(self._turns, key, shared)
         try:
             yield shared
         finally:

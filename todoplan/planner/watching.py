@@ -182,8 +182,10 @@ class Feed:
         self._has_tails = has_tails
         # Replaced and never changed in place, so that it can be iterated without the lock.
         self.subscriptions: tuple[Subscription, ...] = ()
-        # The newest plan that was seen, and the entry that led to it if that was seen as well.
-        self.newest: tuple[Plan, Entry | None] | None = None
+        # The newest plan that was read, and the entry that led to it if that was read as well. If
+        # `has_read` is false, no plan was read yet.
+        self.newest: tuple[Plan, Entry | None] = Plan(), None
+        self.has_read = False
         self._lock = Lock()
 
     def add(self, subscriber: Subscriber) -> Callable[[], None]:
@@ -191,7 +193,7 @@ class Feed:
         with self._lock:
             # The cursor begins at the newest plan so far, because a transaction on it may be in
             # progress.
-            added = Subscription(subscriber, self.newest and self.newest[0])
+            added = Subscription(subscriber, self.newest[0] if self.has_read else None)
             self.subscriptions = (*self.subscriptions, added)
 
         def stop() -> None:
@@ -211,12 +213,11 @@ class Feed:
         are accepted later come after it.
         """
         with self._lock:
-            if self.newest is not None:
-                known, entry = self.newest
-                is_same = plan.revision == known.revision and entry is None and last is not None
-                if plan.revision <= known.revision and not is_same:
-                    return
-            self.newest = plan, last
+            known, entry = self.newest
+            is_same = plan.revision == known.revision and entry is None and last is not None
+            if self.has_read and plan.revision <= known.revision and not is_same:
+                return
+            self.newest, self.has_read = (plan, last), True
             for subscription in self.subscriptions:
                 if not subscription.placed:
                     subscription.heard, subscription.placed = plan, True

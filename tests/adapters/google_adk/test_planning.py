@@ -447,7 +447,7 @@ def test_arguments_of_the_wrong_type_are_refused(wrong):
 @awaited
 async def test_only_the_latest_runs_are_kept(most, kept, monkeypatch):
     """A server that lives for long would grow otherwise."""
-    monkeypatch.setattr("todoplan.planner.session.MOST_REMEMBERED", most)
+    monkeypatch.setattr("todoplan.planner.steps.MOST_REMEMBERED", most)
     planning = lean()
     place = placed(planning, *[says("ok")] * 3)
     for _ in range(3):

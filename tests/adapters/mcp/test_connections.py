@@ -94,7 +94,7 @@ def test_without_connections_a_name_is_the_session(name, other, version, is_same
 
 def test_of_many_sessions_the_longest_away_is_forgotten(monkeypatch):
     """A connection is one session for as long as it is known."""
-    monkeypatch.setattr("todoplan.planner.session.MOST_REMEMBERED", 3)
+    monkeypatch.setattr("todoplan.planner.steps.MOST_REMEMBERED", 3)
 
     async def run():
         desk = Desk()
@@ -164,7 +164,7 @@ def test_who_does_not_hear_is_forgotten(deaf, monkeypatch):
 
 def test_the_oldest_of_too_many_is_forgotten(monkeypatch):
     """Clients that come and go without a word do not fill the memory."""
-    monkeypatch.setattr("todoplan.planner.session.MOST_REMEMBERED", 3)
+    monkeypatch.setattr("todoplan.planner.steps.MOST_REMEMBERED", 3)
     assert sorted(told(*[hears] * 5, changes=1)) == [2, 3, 4]
 
 

@@ -272,7 +272,7 @@ def test_programs_may_subscribe():
 
 def test_only_the_latest_sessions_and_announced_calls_are_kept(monkeypatch):
     """A server that lives for long would grow otherwise; a hook may deny an announced call."""
-    monkeypatch.setattr("todoplan.planner.session.MOST_REMEMBERED", 2)
+    monkeypatch.setattr("todoplan.planner.steps.MOST_REMEMBERED", 2)
     plans = begun()
     hooked(plans, "PreToolUse", tool_use_id="t0", agent_id="a1", agent_type="helper")
     for call_id in ("t1", "t2"):

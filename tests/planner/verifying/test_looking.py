@@ -211,7 +211,7 @@ async def test_calls_of_a_turn_share_their_looks():
 
 def test_a_call_alone_shares_nothing_and_turns_are_forgotten(monkeypatch):
     """Of a turn whose last call never came, the looks are given up for those of later ones."""
-    monkeypatch.setattr(looking, "_MOST_TURNS", 2)
+    monkeypatch.setattr("todoplan.planner.steps.MOST_REMEMBERED", 2)
     verifying = Verifying.of(ASKING, Looker())
     assert Verifying.of(ASKING, None) is None
     with verifying.of_turn("t", ["1"], "1") as shared:

@@ -29,7 +29,8 @@ from todoplan.dialogue.guidance import Message
 from todoplan.errors import TodoplanError
 from todoplan.planner import AnyStore, AsyncPlanner, Subscriber
 from todoplan.planner.loops import Limiter
-from todoplan.planner.session import AsyncSession, BasePlanning, remember
+from todoplan.planner.session import AsyncSession, BasePlanning
+from todoplan.planner.steps import remember
 from todoplan.render.outline import to_text
 from todoplan.stores.memory import MemoryStore
 

@@ -44,7 +44,8 @@ from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import ToolSet
 from todoplan.errors import PlanError, TodoplanError
 from todoplan.planner import AnyStore, AsyncPlanner
-from todoplan.planner.session import AsyncSession, remember
+from todoplan.planner.session import AsyncSession
+from todoplan.planner.steps import remember
 from todoplan.planner.verifying import Verify
 from todoplan.render.outline import to_text
 from todoplan.stores.memory import MemoryStore
