@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import count, islice
+from itertools import chain, count, islice
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Never, NoReturn
@@ -475,45 +475,34 @@ def reorder(transaction: Transaction, order: list[str]) -> None:
 # the attempts.
 
 
+_claimed = fast_constructor(Claim)
+
+
 def claim(transaction: Transaction, command: commands.ClaimTask) -> None:
     """
     Claim a task for the owner that the command names, and start the task.
 
     The task is the one that the command names, or else the next available one.
     """
+    draft, at = transaction.draft, transaction.at
     if command.task_id is None:
-        for task in _claimable(transaction, command):
-            if _take(transaction, task, command):
+        # Tasks with expired claims come first. All of them are found before one is given up, which
+        # changes the task. The ready tasks are read one by one, because a plan may have many.
+        lost = [task for task in draft.active() if task.claim and not task.claim.is_live(at)]
+        lost = [task for task in lost if _is_free(draft, task)]
+        for task in chain(lost, draft.ready()):
+            if _fits(task, command) and _take(transaction, task, command):
                 return
         return
     named = transaction.find(command.task_id, "task_id")
     if named is None or not transaction.may_change(named, "task_id"):
         return
-    draft = transaction.draft
     if _is_free(draft, named):
         _take(transaction, named, command)
         return
     # The task is closed, waiting or blocked, or has subtasks: the problem lists the ready tasks.
     ready = ", ".join(each.id for each in islice(draft.ready(), MOST_NAMED))
     transaction.refuse("not_claimable", named.id, seen=named.id, legal=ready, path="task_id")
-
-
-def _claimable(transaction: Transaction, command: commands.ClaimTask) -> list[Task]:
-    """
-    Return the tasks that match the command: those with expired claims, then ready tasks.
-
-    Of the ready tasks, those up to the first one that has attempts left are returned.
-    """
-    draft, at = transaction.draft, transaction.at
-    lost = [task for task in draft.active() if task.claim and not task.claim.is_live(at)]
-    found = [task for task in lost if _fits(task, command) and _is_free(draft, task)]
-    # The loop stops early, because the cost of a list of all ready tasks grows with the plan.
-    for task in draft.ready():
-        if _fits(task, command):
-            found.append(task)
-            if not _is_used_up(task, command):
-                break
-    return found
 
 
 def _is_free(draft: Draft, task: Task) -> bool:
@@ -536,21 +525,18 @@ def _fits(task: Task, command: commands.ClaimTask) -> bool:
 
 
 def _take(transaction: Transaction, task: Task, command: commands.ClaimTask) -> bool:
-    if _is_used_up(task, command):
+    """Claim a task, or give it up if no attempts are left; return whether it was claimed."""
+    # A claim that is taken over counts as a failed attempt too.
+    failed = task.failed_attempts + (task.claim is not None)
+    if command.attempts is not None and failed >= command.attempts:
         _give_up(transaction, task, command)
         return False
     if task.status is not Status.IN_PROGRESS:
         move(transaction, task, Status.IN_PROGRESS)
     lost_by = None if task.claim is None else task.claim.owner
-    taken = Claim(command.owner, task.claims + 1, _end(transaction.at, command.lease))
+    taken = _claimed(command.owner, task.claims + 1, _end(transaction.at, command.lease))
     transaction.emit(events.TaskClaimed(task.id, taken, lost_by, transaction.at))
     return True
-
-
-def _is_used_up(task: Task, command: commands.ClaimTask) -> bool:
-    # A claim that is taken over counts as a failed attempt too.
-    failed = task.failed_attempts + (task.claim is not None)
-    return command.attempts is not None and failed >= command.attempts
 
 
 def _give_up(transaction: Transaction, task: Task, command: commands.ClaimTask) -> None:

@@ -1192,16 +1192,16 @@ class Policy:
             triggers = type(event)
         found = self._heeding.get(triggers)
         if found is None:
-            several = {triggers} if len(happened) == 1 else {*triggers}
-            if not several:
-                several.add(NoneType)  # `no_op_write` is triggered by a command without events
-            if any(type(trigger) is tuple for trigger in several):
-                # A user's own rule may name the class instead of pairs of statuses.
-                several.add(events.StatusChanged)
+            # A user's own rule may name the class `StatusChanged` instead of pairs of statuses, and
+            # `no_op_write` is triggered by a command without events.
+            several = {*map(trigger_of, happened), *map(type, happened)} or {NoneType}
             found = tuple(
-                (rule, severity)
-                for rule, severity in self.rules
-                if severity is not Severity.OFF and not (rule.on and rule.on.isdisjoint(several))
+                [
+                    (rule, severity)
+                    for rule, severity in self.rules
+                    if severity is not Severity.OFF
+                    and not (rule.on and rule.on.isdisjoint(several))
+                ]
             )
             if len(self._heeding) < _MOST_KEPT:
                 self._heeding[triggers] = found
