@@ -360,6 +360,9 @@ def _perhaps_freed(change: Change) -> dict[str, list[str]]:
                 cancelled = freed.setdefault(task_id, [])
                 if event.new is Status.CANCELLED:
                     cancelled.append(event.task_id)
+            # Starting or closing a task ends its wait, and then its subtasks no longer wait either.
+            if before.nested and (was := before.get(event.task_id)) and was.waiting is not None:
+                freed.setdefault(event.task_id, [])
         elif type(event) is TaskCreated or type(event) is EdgeAdded:
             continue  # the most frequent events free no task
         elif isinstance(event, EdgeRemoved):

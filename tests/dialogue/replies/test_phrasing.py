@@ -13,6 +13,7 @@ from todoplan.core.commands import (
     Batch,
     ClaimTask,
     ClearPlan,
+    CreateTask,
     RestorePlan,
     UpdateTask,
     WriteTodos,
@@ -168,6 +169,14 @@ def told(plan, *commands, at=None):
     decision, change = decide_with_change(plan, Batch(commands), Policy(), at)
     assert isinstance(decision, Accepted)
     return change_text(change)
+
+
+@pytest.mark.parametrize("status", ["in_progress", "completed"])
+def test_subtasks_are_ready_once_what_contains_them_no_longer_waits(status):
+    """Starting or closing a task that waits ends its wait."""
+    inner = CreateTask("b", parent="1")
+    plan = decide(planned("a"), Batch((inner, UpdateTask("1", waiting=Waiting("ann"))))).unwrap()
+    assert told(plan, UpdateTask("1", status=status)).endswith("; now ready: #2")
 
 
 def test_a_wait_that_time_has_ended_is_told():
