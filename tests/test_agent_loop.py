@@ -38,9 +38,7 @@ MY_TOOLS: list[Any] = [
 
 
 def my_tool_message(call: Call) -> Any:
-    """
-    Answer a call of a tool that is not the plan's.
-    """
+    """Answer a call of a tool that is not the plan's."""
     return {"role": "tool", "tool_call_id": call.call_id, "content": f"{call.name}: nothing"}
 
 
@@ -61,9 +59,7 @@ def work(client: OpenAI, model: str, request: str) -> tuple[str | None, Plan]:
 
 
 def writes(first: str, second: str) -> dict[str, Any]:
-    """
-    Return the arguments of a whole-list write of two steps with these statuses.
-    """
+    """Return the arguments of a whole-list write of two steps with these statuses."""
     steps = (("Look it up", first), ("Write it down", second))
     return {"todos": [{"content": content, "status": status} for content, status in steps]}
 
@@ -82,9 +78,7 @@ SCRIPT: list[dict[str, Any]] = [
 
 
 class Completions:
-    """
-    What the loop asks of a client: completions from a script; requests are kept as JSON.
-    """
+    """What the loop asks of a client: completions from a script; requests are kept as JSON."""
 
     def __init__(self, script: Sequence[dict[str, Any]]) -> None:
         self.script = iter(script)
@@ -96,18 +90,14 @@ class Completions:
 
 
 class Script(HTTPServer):
-    """
-    A server on loopback that answers from a script and keeps the requests.
-    """
+    """A server on loopback that answers from a script and keeps the requests."""
 
     script: Iterator[dict[str, Any]]
     requests: list[dict[str, Any]]
 
 
 class Handler(BaseHTTPRequestHandler):
-    """
-    One scripted answer for each POST.
-    """
+    """One scripted answer for each POST."""
 
     def do_POST(self) -> None:
         server = cast("Script", self.server)
@@ -121,16 +111,12 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's name
-        """
-        Say nothing.
-        """
+        """Say nothing."""
 
 
 @contextmanager
 def scripted_server(script: Sequence[dict[str, Any]]) -> Iterator[Script]:
-    """
-    Run a scripted server in a thread.
-    """
+    """Run a scripted server in a thread."""
     with Script(("127.0.0.1", 0), Handler) as server:
         server.script, server.requests = iter(script), []
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
@@ -143,9 +129,7 @@ def scripted_server(script: Sequence[dict[str, Any]]) -> Iterator[Script]:
 
 
 def over_http() -> tuple[tuple[str | None, Plan], list[dict[str, Any]]]:
-    """
-    Run the loop with OpenAI's own client against a scripted server.
-    """
+    """Run the loop with OpenAI's own client against a scripted server."""
     with scripted_server(SCRIPT) as server, DefaultHttpxClient(trust_env=False) as http:
         url = f"http://127.0.0.1:{server.server_port}/v1"
         client = OpenAI(base_url=url, api_key="none", max_retries=0, http_client=http)
@@ -153,9 +137,7 @@ def over_http() -> tuple[tuple[str | None, Plan], list[dict[str, Any]]]:
 
 
 def in_process() -> tuple[tuple[str | None, Plan], list[dict[str, Any]]]:
-    """
-    Run the loop with a scripted client.
-    """
+    """Run the loop with a scripted client."""
     completions = Completions(SCRIPT)
     client = SimpleNamespace(chat=SimpleNamespace(completions=completions))
     return work(cast("OpenAI", client), "scripted", "Find out about plans."), completions.requests
@@ -163,9 +145,7 @@ def in_process() -> tuple[tuple[str | None, Plan], list[dict[str, Any]]]:
 
 @pytest.mark.parametrize("run", [in_process, over_http], ids=["scripted", "http"])
 def test_the_loop_works_a_plan_off(run: Any) -> None:
-    """
-    The loop ends with the answer and a plan that is done, and each call has had its result.
-    """
+    """The loop ends with the answer and a plan that is done, and each call has had its result."""
     (text, plan), requests = run()
     assert text == "Done."
     assert [(task.subject, task.status.value) for task in plan] == [
@@ -181,16 +161,12 @@ def test_the_loop_works_a_plan_off(run: Any) -> None:
 
 
 def test_both_roads_send_the_same_requests() -> None:
-    """
-    What the scripted client is asked in process, OpenAI's own client sends.
-    """
+    """What the scripted client is asked in process, OpenAI's own client sends."""
     assert in_process() == over_http()
 
 
 def test_a_turn_only_appends() -> None:
-    """
-    Every request begins with the one before it, so that the provider's cache holds.
-    """
+    """Every request begins with the one before it, so that the provider's cache holds."""
     _, requests = in_process()
     for earlier, later in pairwise(requests):
         sent = len(earlier["messages"])
@@ -199,9 +175,7 @@ def test_a_turn_only_appends() -> None:
 
 
 def test_the_loop_is_short() -> None:
-    """
-    What stands in the README stays at fifteen lines.
-    """
+    """What stands in the README stays at fifteen lines."""
     assert len(inspect.getsource(work).splitlines()) <= 15
 
 

@@ -24,9 +24,7 @@ def rule(change: "Change") -> bool:
 
 
 def made(source):
-    """
-    Return the changes of a source in words, by kind.
-    """
+    """Return the changes of a source in words, by kind."""
     found = {}
     for kind, first, last, text in Points(source).found:
         before = source.encode()[first:last].decode()

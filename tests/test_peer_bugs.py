@@ -20,9 +20,7 @@ from todoplan.errors import PlanError
 
 
 def after(plan, *commands, policy=DEFAULT):
-    """
-    Return the plan after commands that must all be accepted.
-    """
+    """Return the plan after commands that must all be accepted."""
     for command in commands:
         answer = decide(plan, command, policy)
         assert isinstance(answer, Accepted), answer
@@ -31,25 +29,19 @@ def after(plan, *commands, policy=DEFAULT):
 
 
 def codes(plan, command, policy=DEFAULT):
-    """
-    Return why a command is refused.
-    """
+    """Return why a command is refused."""
     answer = decide(plan, command, policy)
     assert isinstance(answer, Rejected), answer
     return {problem.code for problem in answer.problems}
 
 
 def named(*texts):
-    """
-    Return a plan of pending tasks.
-    """
+    """Return a plan of pending tasks."""
     return after(Plan(), CreateTasks(tuple(CreateTask(text) for text in texts)))
 
 
 def ids(tasks):
-    """
-    Return the ids of tasks.
-    """
+    """Return the ids of tasks."""
     return [task.id for task in tasks]
 
 

@@ -129,9 +129,7 @@ LONGEST_SIGNATURE, LONGEST_PARAMETER = 250, 45
 
 
 def value_of(namespace, name):
-    """
-    Return what a namespace has under a name.
-    """
+    """Return what a namespace has under a name."""
     return getattr(importlib.import_module(namespace), name)
 
 
@@ -160,9 +158,7 @@ def test_every_adapter_is_in_the_list():
 
 
 def signatures():
-    """
-    Yield (name, signature) of every public callable and of its public methods.
-    """
+    """Yield (name, signature) of every public callable and of its public methods."""
     for namespace, names in (PUBLIC | PROVISIONAL).items():
         for name in names.split():
             value = value_of(namespace, name)

@@ -21,18 +21,14 @@ def _run(command):
 
 
 def mypy_lines():
-    """
-    Return (file, line) of each error that mypy --strict finds, and all that it prints.
-    """
+    """Return (file, line) of each error that mypy --strict finds, and all that it prints."""
     ran = _run(["-m", "mypy", "--strict", "--no-error-summary", *map(str, WRONG)])
     errors = re.findall(r"(\w+\.py):(\d+): error", ran.stdout)
     return {(name, int(line)) for name, line in errors}, ran.stdout + ran.stderr
 
 
 def pyright_lines():
-    """
-    Return (file, line) of each error that pyright finds, and all that it prints.
-    """
+    """Return (file, line) of each error that pyright finds, and all that it prints."""
     options = ["--outputjson", "--pythonpath", sys.executable]
     ran = _run(["-m", "pyright", *options, *map(str, WRONG)])
     errors = [e for e in json.loads(ran.stdout)["generalDiagnostics"] if e["severity"] == "error"]

@@ -27,9 +27,7 @@ WORK_ON = defined("own-loop", "guided loop", MY_TOOLS=MY_TOOLS, run_my_tool=run_
 
 
 def run(script, request, folder):
-    """
-    Return what the loop came to, and the requests that it sent.
-    """
+    """Return what the loop came to, and the requests that it sent."""
     with scripted_server(script) as server, DefaultHttpxClient(trust_env=False) as http:
         url = f"http://127.0.0.1:{server.server_port}/v1"
         client = OpenAI(base_url=url, api_key="none", max_retries=0, http_client=http)
@@ -115,9 +113,7 @@ def test_a_plan_out_of_sight_is_shown_again(tmp_path):
 
 
 class Killed(BaseException):
-    """
-    The process ends here: nobody catches that.
-    """
+    """The process ends here: nobody catches that."""
 
 
 class Model:

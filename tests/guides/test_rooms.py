@@ -13,9 +13,7 @@ LAWS = [int(number) for number in re.findall(r"^(\d+)\. ", TEXT, re.MULTILINE)]
 
 
 def folders(*parents):
-    """
-    Return the packages in some rooms, as the page names them.
-    """
+    """Return the packages in some rooms, as the page names them."""
     found = [init.parent for parent in parents for init in (ROOT / parent).glob("*/__init__.py")]
     return {str(folder.relative_to(ROOT)) for folder in found}
 

@@ -39,9 +39,7 @@ LEFT_TO_THE_READER = {
     "several-agents": "ADDRESSES: list[str] = []\n",
     "write-a-store": "from todoplan import Planner\n",
 }
-"""
-What the examples of a page take for granted, or say is the reader's.
-"""
+"""What the examples of a page take for granted, or say is the reader's."""
 
 # Functions of a sketch may go without annotations. The general options are those of pyproject.toml:
 # with others mypy would throw away what it has cached of the package and of the frameworks.
@@ -65,9 +63,7 @@ disallow_subclassing_any = False
 
 
 def module(name):
-    """
-    Return the code of a page, from top to bottom, as one module.
-    """
+    """Return the code of a page, from top to bottom, as one module."""
     parts = ["from typing import Any, cast\n", LEFT_TO_THE_READER.get(name, "")]
     for block in map(dedent, BLOCK.findall(page(name))):
         examples = doctest.DocTestParser().get_examples(block)
