@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import pytest
 from anthropic.types import Message
 from google.genai.types import GenerateContentResponse
 from openai.types.chat import ChatCompletion
@@ -137,6 +138,7 @@ RESPONSES = Wire("openai_responses", openai_responses, response, Response, _of_r
 MESSAGES = Wire("anthropic_messages", anthropic_messages, message, Message, _of_messages)
 GEMINI = Wire("gemini", gemini, generated, GenerateContentResponse, _of_gemini)
 WIRES = (CHAT, RESPONSES, MESSAGES, GEMINI)
+EVERY = pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
 
 
 def says(wire, text):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from support.policies import strict_for
 from support.strategies import json_values
 from support.talk import TOOLSETS, valid
-from support.wires import WIRES, numbered
+from support.wires import EVERY, WIRES, numbered
 
 from todoplan.adapters.functions import Answered
 from todoplan.core.plan.plan import Plan
@@ -20,7 +20,6 @@ from todoplan.errors import TodoplanError
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 TASKS = Toolbox(tasks())
-EVERY = pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
 FUNCTIONS = [
     "answer",
     "calls_in",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from support.law_15 import Situations, listing, subjects
-from support.wires import CHAT, GEMINI, WIRES, Sent, numbered, says, user
+from support.wires import CHAT, EVERY, GEMINI, Sent, numbered, says, user
 
 from todoplan import TODOS, Plan
 from todoplan.adapters.functions import openai_chat
@@ -171,7 +171,6 @@ def test_what_0_2_saved_is_left_as_it_is():
 
 # -------- the merge base that a caller keeps --------
 
-EVERY = pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
 READ = ("read_todos", {})
 BAD = ("write_todos", {"todos": [{"status": "pending"}]})
 

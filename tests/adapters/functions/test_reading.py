@@ -1,14 +1,13 @@
 """The messages of each wire shape as guidance reads them."""
 
 import pytest
-from support.wires import WIRES, Sent, chat_completion, numbered
+from support.wires import EVERY, Sent, chat_completion, numbered
 
 from todoplan.adapters.functions import anthropic_messages, gemini, openai_chat, openai_responses
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.guidance import Guidance, Memory, Message, ToolResult
 from todoplan.dialogue.toolbox import Toolbox
 
-EVERY = pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
 WRITE = ("write_todos", {"todos": [{"content": "a", "status": "pending"}]})
 BAD = ("write_todos", {"todos": [{"status": "pending"}]})
 

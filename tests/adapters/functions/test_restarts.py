@@ -5,7 +5,7 @@ import json
 import pydoc
 
 import pytest
-from support.wires import CHAT, GEMINI, MESSAGES, RESPONSES, WIRES, Sent, says, user
+from support.wires import CHAT, EVERY, GEMINI, MESSAGES, RESPONSES, Sent, says, user
 
 from todoplan import TASKS, MemoryStore, Planner, Toolbox
 from todoplan.adapters.functions import openai_chat
@@ -14,7 +14,6 @@ from todoplan.dialogue import Settings
 from todoplan.errors import CodecError, PlanError
 from todoplan.stores import SqliteStore
 
-EVERY = pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
 ID = {CHAT: "id", RESPONSES: "id", MESSAGES: "id", GEMINI: "response_id"}
 TWO = [Sent("TaskCreate", {"subject": subject}, subject) for subject in "ab"]
 

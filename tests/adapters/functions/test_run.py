@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 from support.cut_off import Cut, CutMemory
-from support.wires import CHAT, GEMINI, MESSAGES, RESPONSES, WIRES, Sent, says, user
+from support.wires import CHAT, EVERY, GEMINI, MESSAGES, RESPONSES, Sent, says, user
 
 from todoplan import LEAN, TASKS, MemoryStore, Toolbox
 from todoplan.adapters.functions import openai_chat
@@ -15,7 +15,6 @@ from todoplan.errors import PlanError
 from todoplan.testing.adapters.host import QUIET
 
 EDIT = commands.CreateTask("Tell Ann")
-EVERY = pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
 
 
 def write(*todos, call_id="w"):

@@ -6,14 +6,13 @@ from google.genai.types import Content, FunctionCall, GenerateContentResponse, T
 from openai.types.chat import ChatCompletionFunctionToolParam, ChatCompletionMessageParam
 from openai.types.responses import FunctionToolParam, ResponseInputItemParam
 from pydantic import TypeAdapter
-from support.wires import CHAT, GEMINI, MESSAGES, RESPONSES, WIRES, Sent, numbered
+from support.wires import CHAT, EVERY, GEMINI, MESSAGES, RESPONSES, WIRES, Sent, numbered
 
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.calls import Call
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import TODOS, TOOLSETS, tasks
 
-EVERY = pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
 WRITE = {"todos": [{"content": "a", "status": "pending"}]}
 TOOLS = {
     CHAT: ChatCompletionFunctionToolParam,
