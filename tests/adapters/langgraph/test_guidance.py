@@ -224,8 +224,7 @@ def test_a_call_stopped_in_its_wrapper_is_not_carried_out_by_its_siblings():
 
 
 def requests_for(planner, *answers):
-    model = Scripted(script=[OPEN, *map(says, answers)])
-    done = agent(model, planner=planner).invoke(HELLO, THREAD)
+    model, done = ran([OPEN, *map(says, answers)], planner)
     return done["messages"][-1].text, len(model.requests)
 
 
@@ -295,9 +294,9 @@ def test_a_retry_listed_before_ours_is_not_asked_for_more():
 
 
 def ran(script, planner=None, **options):
+    """Run an agent of a script and a planner; return its model, and what came of it."""
     model = Scripted(script=script)
-    made = agent(model, planner=planner, tools=[search], **options)
-    return model, made.invoke(HELLO, THREAD)
+    return model, agent(model, planner=planner, **options).invoke(HELLO, THREAD)
 
 
 PLANNED = [wrote(("a", "in_progress"), ("b", "pending")), says("done")]
@@ -305,7 +304,7 @@ PLANNED = [wrote(("a", "in_progress"), ("b", "pending")), says("done")]
 
 def same_with(middleware, prompt=None):
     """What user code sees of an agent: the result's keys, the list, the conversation, the tool."""
-    model, done = ran(PLANNED, middleware, system_prompt=prompt)
+    model, done = ran(PLANNED, middleware, system_prompt=prompt, tools=[search])
     (bound,) = [t for t in model.bound if t.name != "search"]
     return {
         "keys": sorted(done),
@@ -371,7 +370,7 @@ def test_any_tool_set_under_any_name_and_policy():
     """Tools, prompt and refusals follow the tool set, its names and the policy."""
     renamed = tasks().renamed(TaskCreate="new_task")
     script = [calls(("new_task", {"subject": "a"}, "1")), says("done")]
-    model, done = ran(script, toolbox=Toolbox(renamed, STRICT))
+    model, done = ran(script, toolbox=Toolbox(renamed, STRICT), tools=[search])
     assert model.tool_names == ["new_task", "TaskGet", "TaskList", "TaskUpdate", "search"]
     assert "`new_task`" in model.requests[0][0].content[0]["text"]
     assert "active form" in answers(done)[0]
@@ -408,12 +407,6 @@ def test_only_the_latest_good_result_of_ours_is_protected():
 # -------- presets --------
 
 
-def run(script, planner):
-    model = Scripted(script=script)
-    done = agent(model, planner=planner).invoke(HELLO, THREAD)
-    return model, done, plan_of_state(done)
-
-
 def statuses(done):
     return [m.status for m in done["messages"] if isinstance(m, ToolMessage)]
 
@@ -441,15 +434,15 @@ def test_langchain_like():
         wrote(("c", "pending"), call_id="5"),
         says("early"),
     ]
-    model, done, plan = run(script, langchain_like())
+    model, done = ran(script, langchain_like())
     assert statuses(done) == ["success"] * 5
     assert "[in_progress] a" in answers(done)[0]
     assert told(model) == [""] * 6
-    assert [t.subject for t in plan] == ["c"]
+    assert subjects(done) == ["c"]
     assert done["messages"][-1].text == "early"
     # Any argument of the middleware can be given beside.
     script = [wrote(("a", "pending")), wrote(call_id="2"), says("x")]
-    assert statuses(run(script, langchain_like(policy=DEFAULT))[1]) == ["success", "error"]
+    assert statuses(ran(script, langchain_like(policy=DEFAULT))[1]) == ["success", "error"]
 
 
 def test_claude_like_from_creation_to_the_end():
@@ -463,7 +456,7 @@ def test_claude_like_from_creation_to_the_end():
     ]
     script = [todo_write(*each, name="Plan", call_id=str(n)) for n, each in enumerate(lists)]
     script.insert(2, AIMessage([{"type": "text", "text": "early"}]))
-    model, done, plan = run([*script, says("done")], claude_like("Plan"))
+    model, done = ran([*script, says("done")], claude_like("Plan"))
     replies = answers(done)
     assert statuses(done) == ["error", *["success"] * 4]
     assert "2 tasks are in progress" in replies[0]
@@ -473,7 +466,7 @@ def test_claude_like_from_creation_to_the_end():
     reminders = told(model)
     assert ["no plan yet" in text for text in reminders[:3]] == [True, True, False]
     assert [n for n, text in enumerate(reminders) if "answer while tasks" in text] == [3]
-    assert (len(plan), done["todos"], done["messages"][-1].text) == (0, [], "done")
+    assert (subjects(done), done["todos"], done["messages"][-1].text) == ([], [], "done")
     sent = str([message for request in model.requests for message in request])
     assert "write_todos" not in sent
     assert "TodoWrite" not in sent
@@ -498,8 +491,9 @@ def test_claude_like_fields(fields, policy, fine):
     """The active form is wanted, the priority by policy; what is missing is named."""
     entry = {"content": "a", "status": "completed", **fields}
     chosen = claude_like(policy=policy) if policy else claude_like()
-    _, done, plan = run([todo_write(entry), says("done")], chosen)
-    assert (statuses(done), len(plan)) == ((["success"], 1) if fine else (["error"], 0))
+    _, done = ran([todo_write(entry), says("done")], chosen)
+    assert statuses(done) == ["success" if fine else "error"]
+    assert subjects(done) == (["a"] if fine else [])
     assert done["todos"] == [entry] if fine else "#1" in answers(done)[0]
 
 
@@ -507,10 +501,10 @@ def test_claude_like_options():
     """The list in each reply, and one confirmation at the end, are options: they cost tokens."""
     for show in (True, False):
         script = [todo_write(item("a", "completed")), says("x")]
-        _, done, _ = run(script, claude_like(show_list=show))
+        _, done = ran(script, claude_like(show_list=show))
         assert ("[completed] a" in answers(done)[0]) is show
     finished = todo_write(item("a", "completed"), call_id="2")
-    model, done, _ = run([finished, says("answer"), says("yes")], claude_like(confirm=True))
+    model, done = ran([finished, says("answer"), says("yes")], claude_like(confirm=True))
     assert [m.text for m in done["messages"] if m.type == "ai"] == ["", "answer", "yes"]
     assert len(model.requests) == 3
 
@@ -526,7 +520,7 @@ def test_claude_like_stop_check():
     assert [t["status"] for t in done["todos"]] == ["completed", "completed"]
     assert told(model)[5] == ""
     with pytest.raises(PlanError, match="2 of 2 tasks"):
-        run(script, claude_like(on_ignored="raise"))
+        ran(script, claude_like(on_ignored="raise"))
 
 
 def test_deerflow_like():
@@ -570,6 +564,21 @@ def script(name):
     ]
 
 
+class Profiled(Scripted):
+    """A model for which deepagents has the profile of this provider."""
+
+    provider: str
+
+    def _get_ls_params(self, stop=None, **kwargs):
+        return {**super()._get_ls_params(stop, **kwargs), "ls_provider": self.provider}
+
+
+def deep(script, provider="scripted", **options):
+    """Return a model, and a deep agent with these options and the checkpointer of a thread."""
+    model = Profiled(script=script, provider=provider)
+    return model, create_deep_agent(model=model, checkpointer=InMemorySaver(), **options)
+
+
 def names_of(model):
     return [[getattr(tool, "name", "") for tool in bound] for bound in model._bound]
 
@@ -577,10 +586,7 @@ def names_of(model):
 @pytest.mark.parametrize("name", ["general-purpose", "researcher"])
 def test_parent_and_child_plan_apart(name):
     """The child sees nothing of its parent's plan, and does not change it."""
-    model = Scripted(script=script(name))
-    agent = create_deep_agent(
-        model=model, checkpointer=InMemorySaver(), **deep_planning(subagents=[RESEARCHER])
-    )
+    model, agent = deep(script(name), **deep_planning(subagents=[RESEARCHER]))
     done = agent.invoke(HELLO, THREAD)
     assert done["todos"] == [{"content": "main", "status": "completed"}]
     assert [t.subject for t in plan_of_state(agent.get_state(THREAD))] == ["main"]
@@ -608,8 +614,7 @@ def test_agents_that_share_a_plan_go_by_their_names():
         says("done"),
     ]
     planned = deep_planning(subagents=[RESEARCHER], make=make, actor="lead")
-    model = Scripted(script=script)
-    agent = create_deep_agent(model=model, checkpointer=InMemorySaver(), **planned)
+    model, agent = deep(script, **planned)
     agent.invoke(HELLO, THREAD)
     actors = [entry.actor for entry in store.entries("release")]
     assert actors == ["lead", "researcher", "general-purpose"]
@@ -618,34 +623,25 @@ def test_agents_that_share_a_plan_go_by_their_names():
 
 def test_an_open_plan_of_the_parent_does_not_keep_the_child():
     """The child answers without a plan; only the parent, whose task is open, is asked to go on."""
-    model = Scripted(
-        script=[
-            wrote(("main", "in_progress"), call_id="1"),
-            delegated("general-purpose"),
-            says("found it"),
-            says("early"),
-            wrote(("main", "completed"), call_id="3"),
-            says("done"),
-        ]
-    )
-    chosen = deep_planning(make=lambda: PlanMiddleware(settings=Settings()))
-    agent = create_deep_agent(model=model, **chosen)
-    assert agent.invoke(HELLO)["messages"][-1].text == "done"
+    script = [
+        wrote(("main", "in_progress"), call_id="1"),
+        delegated("general-purpose"),
+        says("found it"),
+        says("early"),
+        wrote(("main", "completed"), call_id="3"),
+        says("done"),
+    ]
+    _, agent = deep(script, **deep_planning(make=lambda: PlanMiddleware(settings=Settings())))
+    assert agent.invoke(HELLO, THREAD)["messages"][-1].text == "done"
 
 
 def test_a_profiles_planner_is_replaced_in_place():
     """Where a profile brings `TodoListMiddleware`, one planner is left in each agent: ours."""
     profile = HarnessProfile(extra_middleware=lambda: [TodoListMiddleware()])
     register_harness_profile("profiled", profile)
-
-    class Profiled(Scripted):
-        def _get_ls_params(self, stop=None, **kwargs):
-            return {**super()._get_ls_params(stop, **kwargs), "ls_provider": "profiled"}
-
     for name in ("general-purpose", "researcher"):
-        model = Profiled(script=script(name))
-        agent = create_deep_agent(model=model, **deep_planning(subagents=[RESEARCHER]))
-        assert agent.invoke(HELLO)["messages"][-1].text == "done"
+        model, agent = deep(script(name), "profiled", **deep_planning(subagents=[RESEARCHER]))
+        assert agent.invoke(HELLO, THREAD)["messages"][-1].text == "done"
         assert all(bound.count("write_todos") == 1 for bound in names_of(model))
         texts = [block["text"] for r in model.requests for block in r[0].content if "text" in block]
         assert not any("## `write_todos`" in text for text in texts)
@@ -675,20 +671,13 @@ def test_a_planner_of_your_own_and_other_middleware():
     assert "middleware" not in own
 
 
-class Without(Scripted):
-    """A model whose profile disables the general-purpose subagent."""
-
-    def _get_ls_params(self, stop=None, **kwargs):
-        return {**super()._get_ls_params(stop, **kwargs), "ls_provider": "without"}
-
-
 @pytest.mark.parametrize(("chosen", "offered"), [(True, True), (False, False)])
 def test_the_general_purpose_subagent_can_be_left_to_deepagents(chosen, offered):
     """With `False` nothing is declared, and a profile that disables it has its way."""
     disabled = GeneralPurposeSubagentProfile(enabled=False)
     register_harness_profile("without", HarnessProfile(general_purpose_subagent=disabled))
-    model = Without(script=[says("done")])
-    create_deep_agent(model=model, **deep_planning(general_purpose=chosen)).invoke(HELLO)
+    model, agent = deep([says("done")], "without", **deep_planning(general_purpose=chosen))
+    agent.invoke(HELLO, THREAD)
     assert ("task" in names_of(model)[0]) is offered
     assert "write_todos" in names_of(model)[0]
 
@@ -705,14 +694,14 @@ def test_an_agents_own_planner_is_the_one_it_has():
     general, researcher, other = (each["middleware"] for each in options["subagents"])
     assert (general, researcher) == ([own[2]], [own[1]])
     assert [type(each) for each in other] == [PlanMiddleware]
-    create_deep_agent(model=Scripted(script=[]), **options)
+    deep([], **options)
 
 
 def test_the_general_purpose_subagent_left_to_deepagents_works_without_a_plan():
     """It is deepagents' own, with its tools, its words and no planner."""
-    model = Scripted(script=[delegated("general-purpose"), says("found it"), says("done")])
-    agent = create_deep_agent(model=model, **deep_planning(general_purpose=False))
-    assert agent.invoke(HELLO)["messages"][-1].text == "done"
+    script = [delegated("general-purpose"), says("found it"), says("done")]
+    model, agent = deep(script, **deep_planning(general_purpose=False))
+    assert agent.invoke(HELLO, THREAD)["messages"][-1].text == "done"
     assert ["write_todos" in bound for bound in names_of(model)] == [True, False, True]
 
 
@@ -721,14 +710,11 @@ def test_the_general_purpose_subagent_takes_skills_and_words(tmp_path):
     skill = tmp_path / "skills" / "zebra"
     skill.mkdir(parents=True)
     (skill / "SKILL.md").write_text("---\nname: zebra\ndescription: stripes\n---\nbody")
-    model = Scripted(script=[delegated("general-purpose"), says("found it"), says("done")])
+    script = [delegated("general-purpose"), says("found it"), says("done")]
     words = {"skills": ["/skills/"], "description": "Does anything."}
-    agent = create_deep_agent(
-        model=model,
-        backend=FilesystemBackend(root_dir=str(tmp_path), virtual_mode=True),
-        **deep_planning(general_purpose=words),
-    )
-    agent.invoke(HELLO)
+    files = FilesystemBackend(root_dir=str(tmp_path), virtual_mode=True)
+    model, agent = deep(script, backend=files, **deep_planning(general_purpose=words))
+    agent.invoke(HELLO, THREAD)
     assert "stripes" in str(model.requests[1][0].content)
     assert all("write_todos" in bound for bound in names_of(model))
     (task,) = [tool for tool in model._bound[0] if tool.name == "task"]
