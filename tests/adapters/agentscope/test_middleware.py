@@ -232,18 +232,6 @@ def test_other_tools_and_reads_do_not_count_as_progress():
     )
 
 
-def test_memory_lives_in_the_state():
-    """Caps and counters are the session's: saved, loaded, and not shared between agents."""
-    one = helper("no", "no", "no", state=seeded(), plan_lost=False)
-    reply(one)
-    kept = AgentState.model_validate_json(one.state.model_dump_json()).middle_context
-    assert kept["todoplan"]["session"]["guidance"]["asked"] == 2
-    two = helper("no", "no", "no", state=seeded(), plan_lost=False)
-    two.state.middle_context["todoplan_guidance"] = {"asked": 1, "of_a_later_version": 1}
-    reply(two)
-    assert len(two.model.requests) == 3
-
-
 def test_confirmed_calls_go_on_in_the_same_reply():
     """A reply that is resumed by an event keeps its counters."""
     agent = helper("no", state=seeded(), plan_lost=False, unfinished=1)

@@ -78,18 +78,6 @@ def tasks_of(agent):
     return [(task.subject, task.status.value) for task in plan_of_state(agent)]
 
 
-@pytest.mark.parametrize("actors", [(None, None), ("one", "two"), ("same", "same")])
-def test_two_agents_on_one_plan_do_not_delete_each_others_tasks(actors):
-    """Two sessions are two, whether they have names, one name or none."""
-    place = {"store": MemoryStore(), "plan_id": "all"}
-    lists = zip(actors, ("ab", "cd"), strict=True)
-    one, two = (helper(*times(3, *own), actor=actor, **place) for actor, own in lists)
-    for agent in (one, two) * 3:
-        reply(agent)
-    assert sorted(subjects(one)) == ["a", "b", "c", "d"]
-    assert answers(one)[2] == answers(two)[2] == "no change, 0/4 completed"
-
-
 def test_old_words_stay_old_when_the_state_is_loaded(place):
     """What others changed since is saved with the record, also what nobody has been told yet."""
     agent = helper(write("Fix", "Ship"), "ok", **place)
