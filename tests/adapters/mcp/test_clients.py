@@ -76,41 +76,21 @@ def lines(*texts):
     return {"todos": [{"content": text, "status": "pending"} for text in texts]}
 
 
-async def by_turns(one, two):
-    """Have two clients write by turns; return what the first is told last."""
-    await one.call("write_todos", lines("Dig"))
-    await two.call("read_todos")
-    await two.call("write_todos", lines("Dig", "Lay"))
-    return said(await one.call("write_todos", lines("Dig", "Mow")))
-
-
 def subjects(store):
     return sorted(task.subject for task in store.load("plan"))
 
 
-def test_two_sessions_of_one_server_keep_each_others_work():
-    """Under the same name, for both are the same program; the first is told what the second did."""
-    store = MemoryStore()
-
-    async def play():
-        server = server_of(store, "todos")
-        async with connected(server) as one, connected(server) as two:
-            return await by_turns(one, two)
-
-    text, is_error = asyncio.run(play())
-    assert not is_error
-    assert "since you last looked: #2 Lay created by mcp" in text
-    assert subjects(store) == ["Dig", "Lay", "Mow"]
-
-
 @pytest.mark.slow
 def test_two_clients_over_http_keep_each_others_work(tmp_path):
-    """Real connections to a server in another process."""
+    """Real connections to a server in another process; each is told what the other one did."""
     file = tmp_path / "plans.json"
 
     async def play(url):
         async with over_http(url) as one, over_http(url) as two:
-            return await by_turns(one, two)
+            await one.call("write_todos", lines("Dig"))
+            await two.call("read_todos")
+            await two.call("write_todos", lines("Dig", "Lay"))
+            return said(await one.call("write_todos", lines("Dig", "Mow")))
 
     with http_process(file, toolset="todos") as url:
         text, _ = asyncio.run(play(url))
