@@ -4,6 +4,7 @@ import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.talk import texts_of
 
 from todoplan import TASKS
 from todoplan.core.commands import CreateTask, RecordEvidence, UpdateTask
@@ -32,10 +33,6 @@ class Counted(MemoryStore):
     def entries(self, plan_id):
         self.read += 1
         return super().entries(plan_id)
-
-
-def subjects(plan):
-    return [task.subject for task in plan]
 
 
 def lines(*texts):
@@ -107,16 +104,16 @@ def test_what_others_did_since_stays_and_is_told_once(made, actor):
     planner.apply(CreateTask("Tell Ann"), actor="ann")
     planner.apply(UpdateTask("2", status="completed"), actor="bo")
     base = planner.base_of(actor)
-    assert (subjects(base.plan), dict(base.actors)) == (["Dig", "Lay"], {"3": "ann", "2": "bo"})
+    assert (texts_of(base.plan), dict(base.actors)) == (["Dig", "Lay"], {"3": "ann", "2": "bo"})
     told = write(planner, "Dig", "Lay", actor=actor)
     assert planner.base_of(actor) is None
     assert "#3 Tell Ann created by ann" in told
     assert "#2 Lay completed by bo" in told
-    assert subjects(planner.plan) == ["Dig", "Lay", "Tell Ann"]
+    assert texts_of(planner.plan) == ["Dig", "Lay", "Tell Ann"]
     assert planner.plan["2"].status.value == "completed"
     for _ in range(2):
         assert "ann" not in write(planner, "Dig", actor=actor).lower()
-        assert subjects(planner.plan) == ["Dig", "Lay", "Tell Ann"]
+        assert texts_of(planner.plan) == ["Dig", "Lay", "Tell Ann"]
 
 
 def test_a_read_tells_and_lists_nothing():
@@ -126,10 +123,10 @@ def test_a_read_tells_and_lists_nothing():
     planner.apply(CreateTask("Tell Ann"), actor="ann")
     assert "created by ann" in planner.call("read_todos", {}).text
     assert "not on your list, kept: #2 Tell Ann" in write(planner, "Dig")
-    assert subjects(planner.plan) == ["Dig", "Tell Ann"]
+    assert texts_of(planner.plan) == ["Dig", "Tell Ann"]
     write(planner, "Dig", "Tell Ann")
     write(planner, "Dig")
-    assert subjects(planner.plan) == ["Dig"]
+    assert texts_of(planner.plan) == ["Dig"]
 
 
 def test_a_refusal_and_an_edit_by_apply_are_no_look():
@@ -140,7 +137,7 @@ def test_a_refusal_and_an_edit_by_apply_are_no_look():
     assert planner.call("write_todos", {"todos": 7}, actor="bot").is_error
     planner.apply(UpdateTask("1", owner="bo"), actor="bot")
     assert "created by ann" in write(planner, "Dig", actor="bot")
-    assert subjects(planner.plan) == ["Dig", "Tell Ann"]
+    assert texts_of(planner.plan) == ["Dig", "Tell Ann"]
 
 
 @pytest.mark.parametrize("actor", [None, "bot"])
@@ -157,10 +154,10 @@ def test_after_a_restart_an_actor_has_listed_nothing(tmp_path, actor):
     told = write(again, "Dig", actor=actor)
     if actor:
         assert "#3 Tell Ann created by ann" in told
-        assert subjects(again.plan) == ["Dig deep", "Lay", "Tell Ann"]
+        assert texts_of(again.plan) == ["Dig deep", "Lay", "Tell Ann"]
     else:
         assert "not on your list, kept: #1 Dig deep, #3 Tell Ann" in told
-        assert {*subjects(again.plan)} == {"Dig deep", "Lay", "Tell Ann", "Dig"}
+        assert {*texts_of(again.plan)} == {"Dig deep", "Lay", "Tell Ann", "Dig"}
     write(again, "Dig", "Lay", actor=actor)  # nor does it know who has closed what
     assert again.plan["2"].status.value == "completed"
 
@@ -197,7 +194,7 @@ def test_who_lost_a_race_has_not_seen_who_won():
     write(planner, "Dig", "Lay")
     store.armed = True
     assert "#3 Tell Ann created by ann" in write(planner, "Dig")
-    assert subjects(planner.plan) == ["Dig", "Tell Ann"]
+    assert texts_of(planner.plan) == ["Dig", "Tell Ann"]
 
 
 def test_who_is_forgotten_is_found_in_the_journal(monkeypatch):
@@ -245,7 +242,7 @@ def test_the_first_list_of_a_newcomer_removes_nothing(store, toolbox, actors):
     assert "not on your list, kept: #1 Ann's task (to remove one, list it as cancelled)" in text
     assert "removed" not in text
     assert "Ann's" not in write(bot, "Fix", "Release", actor=actors[0])
-    assert {*subjects(store.load("p"))} == {"Ann's task", "Fix", "Release"}
+    assert {*texts_of(store.load("p"))} == {"Ann's task", "Fix", "Release"}
 
 
 @ACTORS
@@ -255,7 +252,7 @@ def test_two_agents_on_one_plan_do_not_delete_each_others_tasks(store, toolbox, 
     for _ in range(3):
         write(one, "Fix", "Release", actor=actors[0])
         write(two, "Tell Ann", "Tell Bob", actor=actors[1])
-    assert {*subjects(store.load("p"))} == {"Fix", "Release", "Tell Ann", "Tell Bob"}
+    assert {*texts_of(store.load("p"))} == {"Fix", "Release", "Tell Ann", "Tell Bob"}
 
 
 @pytest.mark.parametrize("actor", [None, "bot"])
@@ -267,7 +264,7 @@ def test_a_restart_after_compaction_removes_nothing(tmp_path, toolbox, actor):
     store.compact("p", keep=0)
     text = write(Planner(store, "p", toolbox=toolbox), "Fix", actor=actor)
     assert "removed" not in text
-    assert {*subjects(store.load("p"))} == {"Fix", "Ann's task"}
+    assert {*texts_of(store.load("p"))} == {"Fix", "Ann's task"}
 
 
 @attrs.frozen

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from support.stores_sound import AsyncHolding, Holding
+from support.talk import texts_of
 
 from todoplan.core.commands import CreateTask
 from todoplan.core.plan.plan import Plan
@@ -22,10 +23,6 @@ from todoplan.stores.sqlite import SqliteStore
 from todoplan.testing.stores.appends import adding
 
 BOX = Toolbox(tasks())
-
-
-def subjects(plan):
-    return [task.subject for task in plan]
 
 
 class Counted(Holding):
@@ -61,7 +58,7 @@ def test_a_plan_is_loaded_once_and_then_followed():
     store.asked.clear()
     planner.call("TaskCreate", {"subject": "Lay"}, actor="m")
     planner.call("TaskList", actor="m")
-    assert (store.asked, subjects(planner.plan)) == (["hold", 1, 1], ["Dig", "Lay"])
+    assert (store.asked, texts_of(planner.plan)) == (["hold", 1, 1], ["Dig", "Lay"])
     store.asked.clear()
     other = Planner(Holding(store.kept), "a")
     other.apply(CreateTask("Fill"))

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.talk import texts_of
 
 from todoplan import Planner
 from todoplan.codec.foreign.markdown import FORMS
@@ -25,10 +26,6 @@ def synced(planner, text, **given):
     return done
 
 
-def subjects(plan):
-    return [task.subject for task in plan]
-
-
 @pytest.fixture
 def planner():
     return Planner()
@@ -46,7 +43,7 @@ def test_the_first_time_file_and_plan_are_joined(planner):
     planner.apply(CreateTask("Sow"))
     done = synced(planner, GARDEN, actor="tom")
     assert done.is_first
-    assert {*subjects(done.plan)} == {"Dig", "Lay pipes", "Mow", "Sow"}
+    assert {*texts_of(done.plan)} == {"Dig", "Lay pipes", "Mow", "Sow"}
     assert done.plan["1"].status == "completed"
     assert "- [x] Lay pipes" in done.text
     assert planner.history()[-1].actor == "tom"
@@ -77,7 +74,7 @@ def test_lines_that_were_moved_move_their_tasks(planner, text):
     """Tasks of others stand behind what they followed."""
     planner.apply(CreateTask("Sow"))
     done = synced(planner, text.replace("- [ ] Dig\n", "").replace("Mow\n", "Mow\n- [ ] Dig\n"))
-    assert subjects(done.plan) == ["Lay pipes", "Mow", "Sow", "Dig"]
+    assert texts_of(done.plan) == ["Lay pipes", "Mow", "Sow", "Dig"]
     assert done.text.index("Mow") < done.text.index("Dig")
 
 
@@ -93,7 +90,7 @@ def test_conflicts_are_named(planner, text):
         '#2 "Lay pipes" was changed since: it stays, though the file left it out',
         '#3 "Mow" was removed: your edit of it is dropped',
     )
-    assert subjects(done.plan) == ["Dig wide", "Lay pipes"]
+    assert texts_of(done.plan) == ["Dig wide", "Lay pipes"]
     assert "of copper" in done.text
 
 
@@ -101,7 +98,7 @@ def test_new_words_for_a_removed_task_are_a_new_task(planner, text):
     """No text of the file is lost."""
     planner.apply(DeleteTask("1"))
     done = synced(planner, text.replace("- [ ] Dig", "- [ ] Dig it"))
-    assert "Dig it" in subjects(done.plan)
+    assert "Dig it" in texts_of(done.plan)
     assert synced(planner, done.text.replace("- [ ] Mow\n", "")).conflicts == ()
 
 
@@ -174,7 +171,7 @@ def test_a_plan_that_went_back_is_joined(planner, text):
     other.apply(CreateTask("Else"))
     done = synced(other, text)
     assert done.is_first
-    assert {*subjects(done.plan)} == {"Else", "Dig", "Lay pipes", "Mow"}
+    assert {*texts_of(done.plan)} == {"Else", "Dig", "Lay pipes", "Mow"}
 
 
 def test_another_plans_file_and_an_empty_one_are_errors(planner, text):
@@ -322,7 +319,7 @@ def test_for_any_edits_of_both_sides_nothing_is_lost(form, rounds):
         theirs = planner.plan
         done = synced(planner, text, form=form)
         assert all(
-            any(name in each for each in subjects(done.plan)) for name in made[old:] if name in text
+            any(name in each for each in texts_of(done.plan)) for name in made[old:] if name in text
         )
         assert all(task.id in done.plan for task in theirs if before.get(task.id) != task)
         assert "prose" in done.text
@@ -336,7 +333,7 @@ def test_lines_below_the_comment_are_tasks_like_others(planner, text):
     """People append to a file: the merge base is still known, so that a missing line is removed."""
     appended = text.replace("- [ ] Mow\n", "") + "- [ ] Plant a tree\n"
     done = synced(planner, appended)
-    assert subjects(done.plan) == ["Dig", "Lay pipes", "Plant a tree"]
+    assert texts_of(done.plan) == ["Dig", "Lay pipes", "Plant a tree"]
     assert (done.is_first, done.text.count("<!-- todoplan")) == (False, 1)
     assert done.text.rstrip().endswith("-->")
     twice = f"{text}\n{text.rpartition(chr(10) * 2)[2]}- [ ] Sow\n"
@@ -348,7 +345,7 @@ def test_a_mistyped_box_removes_no_task(planner, text, box):
     """The line is no task, so its task would be missing. Where there was no task, it is prose."""
     wrong = text.replace("- [ ] Mow", f"- {box} Mow")
     if box == "[done]":  # a word in brackets may be anything
-        assert subjects(synced(planner, wrong).plan) == ["Dig", "Lay pipes"]
+        assert texts_of(synced(planner, wrong).plan) == ["Dig", "Lay pipes"]
         return
     with pytest.raises(PlanError, match="is no task, because of its box; nothing was changed"):
         synced(planner, wrong)

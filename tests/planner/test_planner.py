@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from support.policies import strict_for
 from support.stores_sound import AsyncSound
 from support.strategies import full_plans
+from support.talk import texts_of
 
 from todoplan.core.commands import (
     ApprovePlan,
@@ -35,10 +36,6 @@ from todoplan.stores.base import beginning
 from todoplan.stores.memory import MemoryStore
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
-
-
-def subjects(plan):
-    return [task.subject for task in plan]
 
 
 def replayed(history):
@@ -90,13 +87,13 @@ def test_undo_takes_back_one_command_after_the_other():
     entry = planner.history()[-1]
     assert (entry.cause, entry.actor, entry.undoes) == ("undo", "ann", 3)
     planner.undo()
-    assert subjects(planner.plan) == ["a"]
+    assert texts_of(planner.plan) == ["a"]
     planner.apply(CreateTask("d"))
     assert [task.id for task in planner.plan] == ["1", "4"]
     planner.apply(Batch((CreateTask("e"), DeleteTask("5"))))
     for _ in range(3):
         assert isinstance(planner.undo(), Accepted)
-    assert subjects(planner.plan) == []
+    assert texts_of(planner.plan) == []
     assert [problem.code for problem in planner.undo().problems] == ["nothing_to_undo"]
 
 
@@ -110,7 +107,7 @@ def test_undo_lets_those_who_work_go_on():
     planner.apply(RenewClaim("1", 1, lease=900))
     claim = planner.plan["1"].claim
     assert isinstance(planner.undo(actor="ann"), Accepted)
-    assert (subjects(planner.plan), planner.plan["1"].claim) == (["a"], claim)
+    assert (texts_of(planner.plan), planner.plan["1"].claim) == (["a"], claim)
     assert [problem.code for problem in planner.undo(actor="w1").problems] == ["claimed"]
     assert isinstance(planner.undo(actor="w1", fences={"1": 1}), Accepted)
     assert planner.plan["1"].claim is None
@@ -154,7 +151,7 @@ def test_a_store_that_counts_as_false_is_used():
     """Only `None` stands for a store of its own, and "" is an id as any other."""
     store = type("Sized", (MemoryStore,), {"__len__": lambda _: 0})()
     Planner(store, "").apply(CreateTask("Write"))
-    assert subjects(store.load("")) == ["Write"]
+    assert texts_of(store.load("")) == ["Write"]
 
 
 def test_a_planner_over_what_must_be_awaited_says_so(caplog):
@@ -189,7 +186,7 @@ def test_a_faster_writer_makes_the_planner_decide_anew():
     """A lost race is run again on the plan as it is now, a finite number of times."""
     planner = Planner(Busy(3), "a")
     planner.apply(CreateTask("Write"))
-    assert subjects(planner.plan) == ["Write"]
+    assert texts_of(planner.plan) == ["Write"]
     with pytest.raises(StoreError, match="'a' kept changing") as caught:
         Planner(Busy(10**6), "a").apply(CreateTask("Write"))
     assert caught.value.data == {"plan_id": "a", "problem": "busy"}
@@ -213,7 +210,7 @@ def test_undo_looks_again_when_the_journal_moved_on():
     planner.apply(CreateTask("b"))
     planner.undo()
     assert store.looks == 2
-    assert subjects(planner.plan) == ["a"]
+    assert texts_of(planner.plan) == ["a"]
 
 
 @pytest.mark.parametrize("step", ["undo", "restore"])
@@ -228,7 +225,7 @@ def test_a_step_back_from_another_revision_is_refused(step):
     assert isinstance(decision, Rejected)
     assert [problem.code for problem in decision.problems] == ["moved_on"]
     assert isinstance(getattr(planner, step)(*given, seen=planner.plan.revision), Accepted)
-    assert subjects(planner.plan) == ["a"]
+    assert texts_of(planner.plan) == ["a"]
 
 
 def test_a_store_that_fails_is_heard():

@@ -118,20 +118,6 @@ def test_what_others_did_stays_is_told_once_and_never_goes_by_silence(places, re
     assert session.plan["2"].status.value == "pending"
 
 
-def test_a_reminder_informs_and_moves_nothing(places):
-    """A list that answers it drops nothing of what it told."""
-    session = places.open(settings=Settings(plan_lost=False))
-    session.before_model()
-    session.after_model(answered(""))
-    write(session, "Dig")
-    session.edit(CreateTask("Tell Ann"), actor="ann")
-    assert "Tell Ann created by ann" in session.before_model().text
-    session = places.open(saved(session))
-    assert session.after_model(answered("Shall I?")).verdict == "accept"
-    assert "Tell Ann created by ann" in write(session, "Dig")
-    assert subjects(session) == ["Dig", "Tell Ann"]
-
-
 @pytest.mark.parametrize("news", [True, False])
 def test_a_change_by_the_model_counts_as_its_last_whatever_others_do_around_it(places, news):
     """A reminder of a task that nobody touches is counted from there."""

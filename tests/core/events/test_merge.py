@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.talk import texts_of
 
 from todoplan.core.commands import (
     ApprovePlan,
@@ -45,10 +46,6 @@ def create(*subjects):
     return CreateTasks(tuple(map(CreateTask, subjects)))
 
 
-def subjects(plan):
-    return [task.subject for task in plan]
-
-
 BASE = made(Plan(), create("a", "b"))
 
 
@@ -66,7 +63,7 @@ def test_a_new_task_gets_an_id_that_is_free_and_its_events_follow():
     )
     plan, moved, _ = rebased(here, decided(BASE, command).events)
     assert moved == {"3": "4"}
-    assert subjects(plan) == ["a", "b", "here", "T"]
+    assert texts_of(plan) == ["a", "b", "here", "T"]
     assert (plan["4"].status, plan["4"].blocks) == ("completed", ("2",))
     assert plan["2"].blocked_by == ("4",)
 
@@ -78,7 +75,7 @@ def test_later_events_of_the_same_origin_know_what_moved():
     second = decided(first.plan, DeleteTask("3"))
     plan, moved, _ = rebased(here, first.events)
     plan, _, _ = rebased(plan, second.events, moved)
-    assert subjects(plan) == ["a", "b", "here"]
+    assert texts_of(plan) == ["a", "b", "here"]
     assert plan.next_id == 5
 
 
@@ -86,7 +83,7 @@ def test_a_write_of_the_whole_list_keeps_what_another_branch_added():
     """Order and removal concern the tasks that the writer knew."""
     here = made(BASE, create("here"))
     written = decided(BASE, WriteTodos((Todo("b"), Todo("new"), Todo("a"))))
-    assert sorted(subjects(rebased(here, written.events)[0])) == ["a", "b", "here", "new"]
+    assert sorted(texts_of(rebased(here, written.events)[0])) == ["a", "b", "here", "new"]
 
 
 def test_a_reorder_names_the_moved_task_by_its_new_id():
@@ -99,7 +96,7 @@ def test_a_reorder_names_the_moved_task_by_its_new_id():
     assert written.events[-1].task_ids == ("3", "2", "1")
     plan, renumbered, _ = rebased(here, written.events)
     assert [task.id for task in plan] == ["4", "2", "1", "3"]
-    assert subjects(plan) == ["there", "b", "a", "here"]
+    assert texts_of(plan) == ["there", "b", "a", "here"]
     assert renumbered == {"3": "4"}
 
 
@@ -122,21 +119,21 @@ def test_whatever_a_branch_does_to_its_moved_task_reaches_that_task():
         assert (task.subject, task.status.value, task.blocks, task.blocked_by) == seen
         assert rebased(plan, after, renumbered)[0]["3"] == plan["3"]
     for gone in (events.TaskDeleted("3"), events.PlanCleared(("3",))):
-        assert subjects(rebased(plan, [gone], renumbered)[0]) == ["a", "b", "here"]
+        assert texts_of(rebased(plan, [gone], renumbered)[0]) == ["a", "b", "here"]
 
 
 def test_a_new_task_whose_id_is_free_keeps_it():
     """Only what is taken moves: an id at or above the next one is free."""
     later = decided(made(BASE, create("c")), create("d"))
     plan, renumbered, _ = rebased(made(BASE, create("here")), later.events)
-    assert (subjects(plan), renumbered) == (["a", "b", "here", "d"], {})
+    assert (texts_of(plan), renumbered) == (["a", "b", "here", "d"], {})
     assert plan["4"].subject == "d"
 
 
 def test_clearing_takes_only_what_was_known():
     """A branch that clears its plan does not clear another branch's tasks."""
     here = made(BASE, create("here"))
-    assert subjects(rebased(here, decided(BASE, ClearPlan()).events)[0]) == ["here"]
+    assert texts_of(rebased(here, decided(BASE, ClearPlan()).events)[0]) == ["here"]
 
 
 def test_a_restore_takes_nothing_from_another_branch():
@@ -169,7 +166,7 @@ def test_a_restore_in_the_middle_of_a_branchs_events_knows_the_events_before_it(
     here = made(BASE, create("here"))
     both = decided(BASE, Batch((create("there"), RestorePlan(tuple(BASE)))))
     plan, renumbered, _ = rebased(here, both.events, was=BASE)
-    assert (subjects(plan), renumbered) == (["a", "b", "here"], {"3": "4"})
+    assert (texts_of(plan), renumbered) == (["a", "b", "here"], {"3": "4"})
 
 
 def test_a_restore_brings_tasks_back_under_a_free_id():
@@ -179,7 +176,7 @@ def test_a_restore_brings_tasks_back_under_a_free_id():
     for was in (BASE, made(snapshot, DeleteTask("3"))):
         back = decided(was, RestorePlan(tuple(snapshot)))
         plan, renumbered, _ = rebased(here, back.events, was=was)
-        assert (subjects(plan), renumbered) == (["a", "b", "here", "there"], {"3": "4"})
+        assert (texts_of(plan), renumbered) == (["a", "b", "here", "there"], {"3": "4"})
     far = decided(BASE, RestorePlan(tuple(BASE), 50))
     assert rebased(here, far.events, was=BASE)[0].next_id == 50
 
@@ -190,7 +187,7 @@ def test_a_restored_approval_is_that_of_the_branch():
     here = made(BASE, create("here"))
     back = decided(BASE, RestorePlan(tuple(BASE), approved=approved.approved))
     plan, _, applied = rebased(here, back.events, was=BASE)
-    assert (subjects(plan), plan.approved) == (["a", "b", "here"], approved.approved)
+    assert (texts_of(plan), plan.approved) == (["a", "b", "here"], approved.approved)
     assert replay(here, applied) == plan
 
 
@@ -212,7 +209,7 @@ def test_both_sides_new_tasks_are_kept():
     mine = made(BASE, command, 1)
     other = made(BASE, create("other"), 2)
     plan = joined(mine, other)
-    assert subjects(plan) == ["a", "b", "other", "mine", "mine too"]
+    assert texts_of(plan) == ["a", "b", "other", "mine", "mine too"]
     assert plan["5"].blocked_by == ("4",)
     assert plan.revision > max(mine.revision, other.revision)
 
@@ -221,7 +218,7 @@ def test_without_times_the_text_tells_tasks_apart():
     """Plans that were made without a clock are joined as well."""
     mine = made(Plan(), create("same", "mine"), None)
     other = made(Plan(), create("same", "other"), None)
-    assert subjects(joined(mine, other)) == ["same", "other", "mine"]
+    assert texts_of(joined(mine, other)) == ["same", "other", "mine"]
 
 
 def test_the_later_change_to_a_task_wins():
@@ -229,7 +226,7 @@ def test_the_later_change_to_a_task_wins():
     mine = made(BASE, UpdateTask("1", status="completed", subject="A", owner="me"), 5)
     other = made(BASE, Batch((UpdateTask("1", owner="you"), UpdateTask("2", subject="B"))), 4)
     plan = joined(mine, other)
-    assert subjects(plan) == ["A", "B"]
+    assert texts_of(plan) == ["A", "B"]
     assert [(t.status.value, t.owner) for t in plan] == [("completed", "me"), ("pending", None)]
     assert joined(other, mine)["1"].owner == "me"
     status_only = made(BASE, UpdateTask("1", status="in_progress"), 6)
@@ -254,8 +251,8 @@ def test_a_task_that_the_other_side_has_deleted_stays_deleted():
     """Its id is below their next one, so they knew it; one at their next id they never saw."""
     mine = made(BASE, UpdateTask("2", owner="me"), 5)
     other = made(BASE, DeleteTask("2"), 4)
-    assert subjects(joined(mine, other)) == ["a"]
-    assert subjects(joined(made(BASE, create("new"), 5), other)) == ["a", "new"]
+    assert texts_of(joined(mine, other)) == ["a"]
+    assert texts_of(joined(made(BASE, create("new"), 5), other)) == ["a", "new"]
 
 
 def test_of_ids_that_both_gave_out_a_task_that_other_deleted_takes_mine_along():
@@ -264,8 +261,8 @@ def test_of_ids_that_both_gave_out_a_task_that_other_deleted_takes_mine_along():
     """
     mine = decided(BASE, create("mine"))
     other = made(made(BASE, create("gone"), 1), DeleteTask("3"), 2)
-    assert subjects(joined(mine.plan, other)) == ["a", "b"]
-    assert subjects(rebased(other, mine.events)[0]) == ["a", "b", "mine"]
+    assert texts_of(joined(mine.plan, other)) == ["a", "b"]
+    assert texts_of(rebased(other, mine.events)[0]) == ["a", "b", "mine"]
 
 
 def test_edges_between_tasks_that_both_know_are_those_of_the_other_side():
@@ -328,7 +325,7 @@ def test_a_moved_tasks_subtasks_follow_it():
     command = CreateTasks((CreateTask("there", parent="1"), CreateTask("within", parent="#0")))
     plan, moved, _ = rebased(here, decided(BASE, command).events)
     assert moved == {"3": "4", "4": "5"}
-    assert subjects(plan) == ["a", "there", "within", "b", "here"]
+    assert texts_of(plan) == ["a", "there", "within", "b", "here"]
     assert [task.parent for task in plan] == [None, "1", "4", None, None]
     plan, _, _ = rebased(
         plan, [events.ParentChanged("4", None), events.ParentChanged("3", "2")], moved
@@ -371,7 +368,7 @@ def test_a_version_by_another_program_is_reached_by_small_events_or_one_restore(
     """An unchanged task is left alone; no event but a restore sets when a task was made."""
     found, after = changes_between(BASE, made(BASE, UpdateTask("1", subject="A")))
     assert [(type(event), event.task_ids) for event in found] == [(events.TaskEdited, ("1",))]
-    assert subjects(after) == ["A", "b"]
+    assert texts_of(after) == ["A", "b"]
     older = plan_of(task.but(created_at=NOON - timedelta(1)) for task in BASE)
     found, after = changes_between(BASE, older)
     assert [type(event) for event in found] == [events.PlanRestored]
