@@ -7,15 +7,14 @@ The fields of a task as people type them: on the command line, and on the board'
 import re
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta
-from typing import Any
-
-import attrs
+from typing import Any, NamedTuple
 
 from todoplan.core.plan.model import FieldKind, Priority, TaskField
 from todoplan.errors import PlanError
 from todoplan.render.terminal import today
 
-_DURATION = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s*(min|[mhdw])?\s*")
+# Not compiled here: status lines import this module often, and never need it.
+_DURATION = r"(\d{1,6}(?:\.\d{1,3})?)\s*(min|[mhdw])?\s*"
 # A day and a week of work are shorter than a day and a week of the calendar.
 OF_WORK = {"m": 1, "min": 1, "h": 60, "d": 8 * 60, "w": 5 * 8 * 60}
 OF_THE_CALENDAR = {**OF_WORK, "d": 24 * 60, "w": 7 * 24 * 60}
@@ -31,7 +30,7 @@ def minutes_of(text: str, units: Mapping[str, int]) -> float | None:
     `units` has the minutes of each unit: `OF_WORK` or `OF_THE_CALENDAR`.
     """
     text = text.strip().lower()
-    parts = [*_DURATION.finditer(text)]
+    parts = [*re.finditer(_DURATION, text)]
     # If there are several parts, as in 1h30m, each part after the first needs a unit.
     if "".join(part[0] for part in parts) != text or not all(part[2] for part in parts[1:]):
         return None
@@ -93,8 +92,7 @@ def id_of(given: str) -> str:
     return given.strip().removeprefix("#")
 
 
-@attrs.frozen
-class Input:
+class Input(NamedTuple):
     """
     How people enter a value of one kind.
 
