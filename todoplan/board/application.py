@@ -175,13 +175,7 @@ class Feed:
         """
         self._readers += 1
         try:
-            # Locked: a second reader must not see a plan that is still being loaded.
-            async with self._beginning:
-                if self._following is None:
-                    self._failure = None
-                    self._plan = await self.planner.plan()
-                    self._recent.clear()
-                    self._following = asyncio.create_task(self._follow())
+            await self._begin()
             seen = None if known is None else await self._known_at(known)
             if seen is None:
                 seen = self._plan
@@ -204,6 +198,16 @@ class Feed:
             if not self._readers and self._following is not None:
                 self._following.cancel()
                 self._following = None
+
+    async def _begin(self) -> None:
+        # Locked: a second reader must not see a plan that is still being loaded.
+        async with self._beginning:
+            if self._following is not None:
+                return
+            self._failure = None
+            self._plan = await self.planner.plan()
+            self._recent.clear()
+            self._following = asyncio.create_task(self._follow())
 
     async def _follow(self) -> None:
         entries = self.planner.watch(self._plan.revision)
