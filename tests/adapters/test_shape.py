@@ -25,6 +25,11 @@ FRAMEWORKS = {
     "llama_index": ("llama_index", ["Planning"]),
 }
 NAMES = ["edit_plan", "history_of", "make_tools", "plan_of_state", "seed_plan", "undo_plan"]
+TOOLS_ARE_MADE_BY = {  # where tools are not made of a `Planning`, which has the settings
+    "langgraph": ["make_tools"],
+    "agentscope": ["PlanMiddleware", "make_tools"],
+    "pydantic_ai": ["make_tools"],
+}
 SETTINGS = ["toolbox", "settings", "store", "clock", "verify", "system_prompt"]
 
 
@@ -95,52 +100,27 @@ def test_the_same_names_mean_the_same(name):
 
 @pytest.mark.parametrize("name", FRAMEWORKS)
 def test_the_same_settings_in_the_same_order(name):
-    """Toolbox, settings, store, clock and verifier, and then what the framework has of its own."""
+    """
+    Toolbox, settings, store, clock and verifier, then what the framework has of its own; wherever
+    tools are made, the verifier is behind the clock, and the actor behind the settings.
+    """
     module = adapter(name)
     wanted = SETTINGS
-    for kind in FRAMEWORKS[name][1]:
-        found = [p for p in parameters(getattr(module, kind)) if p != "self"]
-        if name == "openai_agents":  # the prompt is an agent's, and a plan may be that of several
-            wanted = wanted[:-1]
-            assert "system_prompt" in parameters(module.attach)
-        assert found[: len(wanted)] == wanted
-
-
-@pytest.mark.parametrize("name", FRAMEWORKS)
-def test_a_verifier_is_asked_for_by_one_name(name):
-    """`verify`, a keyword behind the clock, wherever tools are made; none unless given."""
-    module = adapter(name)
-    # Some adapters' tools are made of a `Planning`, which has it.
-    of_planning = {
-        "openai_agents",
-        "claude_agent_sdk",
-        "google_adk",
-        "strands",
-        "agent_framework",
-        "haystack",
-        "llama_index",
-    }
-    kinds = FRAMEWORKS[name][1] + (["make_tools"] if name not in of_planning else [])
-    for kind in kinds:
+    if name == "openai_agents":  # the prompt is an agent's, and a plan may be that of several
+        wanted = wanted[:-1]
+        assert "system_prompt" in parameters(module.attach)
+    kinds, makers = FRAMEWORKS[name][1], TOOLS_ARE_MADE_BY.get(name, [])
+    for kind in [*kinds, *makers]:
         found = parameters(getattr(module, kind))
         names = [each for each in found if each != "self"]
+        assert kind in makers or names[: len(wanted)] == wanted
         assert names.index("verify") == names.index("clock") + 1
-        assert found["verify"].default is None
-
-
-@pytest.mark.parametrize("name", FRAMEWORKS)
-def test_an_agent_is_named_by_one_name(name):
-    """`actor`, a keyword behind the settings, wherever tools are made; nobody unless given."""
-    module = adapter(name)
-    kinds = FRAMEWORKS[name][1]
-    if name in {"langgraph", "agentscope"}:
-        kinds = [*kinds, "PlanMiddleware", "make_tools"]
-    for kind in kinds:
-        found = parameters(getattr(module, kind))
         # Pydantic AI's plans have the ids of their conversations.
         before = "plan_id" if "plan_id" in found else "system_prompt"
-        assert [*found].index("actor") == [*found].index(before) + 1
-        assert found["actor"].default is None
+        if name != "pydantic_ai" or kind not in makers:  # its tools have no name of their own
+            assert names.index("actor") == names.index(before) + 1
+            assert found["actor"].default is None
+        assert found["verify"].default is None
 
 
 @pytest.mark.parametrize(
