@@ -18,7 +18,7 @@ from todoplan.dialogue import Guidance, Message, Settings
 from todoplan.dialogue.calls import Call
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import LEAN, TODOS, lean
-from todoplan.errors import CodecError, PlanError
+from todoplan.errors import CodecError, PlanError, StoreError
 from todoplan.planner import AsyncPlanner, Planner
 from todoplan.planner.session import (
     SESSION,
@@ -745,11 +745,21 @@ def test_a_session_of_a_team_has_a_name_of_its_own():
     assert opened({}, toolbox=BOX).actor is None
 
 
-def test_a_repeated_response_of_a_team_is_known_without_its_record():
-    """The new session has another name; the program has given none to either of them."""
-    store, call = MemoryStore(), Call("plan", {"write": ["Dig"]}, "c1")
-    first, again = (
-        on(store, toolbox=Toolbox(lean(team=True))).answer([call], "resp_1").replies[0].text
-        for _ in range(2)
-    )
-    assert (first, len(store.load("p"))) == (again, 1)
+@pytest.mark.parametrize("one_by_one", [False, True])
+def test_a_repeated_response_of_a_team_is_known_without_its_record(one_by_one):
+    """
+    The new session has another name, which the program has not given. The same response under a
+    name that the program gave is another request.
+    """
+    store, turn = MemoryStore(), [Call("plan", {"add": [text]}, text) for text in ("Dig", "Lay")]
+
+    def told(actor=None):
+        session = on(store, toolbox=Toolbox(lean(team=True)), actor=actor)
+        if one_by_one:
+            return [session.answer_one(call, turn, "resp_1").text for call in turn]
+        return [reply.text for reply in session.answer(turn, "resp_1").replies]
+
+    assert told() == told()
+    assert [task.subject for task in store.load("p")] == ["Dig", "Lay"]
+    with pytest.raises(StoreError, match="key"):
+        told("ann")
