@@ -282,6 +282,9 @@ class Copy:
         for name in filter(lambda each: (ROOT / each).is_file(), files.stdout.splitlines()):
             (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, self.folder / name)
+        # A test asks git which files the project has.
+        for command in (["init", "-q"], ["add", "-A"]):
+            subprocess.run(["git", *command], cwd=self.folder, check=True)
 
     def passes(self, tests, longest=None):
         """Say whether tests pass, in a process of their own and a time."""
