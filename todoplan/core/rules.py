@@ -793,7 +793,8 @@ def _may_be_large(change: Change) -> bool:
     """
     Return True if a text may be too long.
 
-    This is fast for a new list of thousands of titles: only the lengths of the titles are checked.
+    This is fast for a new list of thousands of tasks: the lengths of their texts are compared with
+    the smallest limit only.
     """
     shortest = change.limits.shortest
     for event in change.events:

@@ -11,8 +11,8 @@ rebases these events.
 Law: no task of either side is lost (if the events are available), no id is used twice, and the
 result is a valid plan: an edge that would close a cycle is left out. If both branches changed the
 same task, the later change wins. If a branch cleared or reordered the plan, or restored an earlier
-one, this affects only the tasks that the branch knew; a restore leaves those alone that are in the
-earlier plan as the branch knew them.
+one, this affects only the tasks that the branch knew. Restoring a plan changes a task only if the
+earlier plan has it differently.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -83,8 +83,9 @@ def _translated(event: Event, draft: Draft, ids: _Ids, known: int = 0) -> Iterat
     """
     Yield the events that have, on the draft, the effect of an event for another version.
 
-    If a task gets a new id, the id is added to `ids`. An id below `known` belongs to a task that
-    the branch restores: the task gets it back, if it is free.
+    If a task gets a new id, the id is added to `ids`. While a plan is restored, `known` is the next
+    id of the branch: a created task with a lower id is a restored one, and keeps this id if no
+    other task has it.
     """
     if isinstance(event, types.TaskCreated) and number_of(event.task.id) < draft.next_id:
         task_id = event.task.id
