@@ -9,6 +9,7 @@ import attrs
 import pytest
 from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
+from hypothesis.errors import NoSuchExample
 
 from todoplan.core import commands
 from todoplan.core.decide import Accepted, Rejected, decide, plan_of
@@ -417,6 +418,12 @@ def test_texts_and_values(title, text, time, metadata, value):
     assert isinstance(text, str)
     assert time is None or time.tzinfo
     assert json.loads(json.dumps([metadata, value])) == [metadata, value]
+
+
+def test_intake_leaves_titles_as_they_are():
+    """No title has a `<`: Hypothesis also draws texts of our own code, such as a closing tag."""
+    with pytest.raises(NoSuchExample):
+        one(text.titles(), lambda title: "<" in title)
 
 
 VALUES = [Plan, Task, Todo, Waiting, Claim, Evidence, Approval, Policy, Limits]

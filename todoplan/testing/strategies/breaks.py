@@ -219,6 +219,10 @@ def _needed(field: Field) -> bool:
     return field.required and not field.lenient
 
 
+def _lenient(field: Field) -> bool:
+    return field.lenient
+
+
 # -------- the call's JSON text --------
 
 
@@ -565,50 +569,36 @@ _WRONG: dict[Kind, tuple[Any, ...]] = {
     Kind.METADATA: ("x", 3, [1]),
     Kind.ITEMS: (5, True, [5]),
 }
-_CLEARABLE = (*_STATUSES, *_RANK, Kind.METADATA, Kind.MINUTES, Kind.DATE, Kind.FLAG)
+_CHOICES = (*_STATUSES, *_RANK)
+_CLEARABLE = (*_CHOICES, Kind.METADATA, Kind.MINUTES, Kind.DATE, Kind.FLAG)
+
+
+def _wrong(field: Field, _: Plan) -> list[Pair]:
+    return _refused(*_WRONG[field.kind])
+
 
 _values("status_word", "repaired", "a status in other words", _STATUSES, _SPELLINGS)
+# opencode#1354, orch#3210, #3255; eliza#28209: pending is not a fallback.
+_NO_STATUS = _refused("changes_made", "verified", "\u2717")
+_values("unknown_status", "refused", "an unknown status", _STATUSES, _NO_STATUS)
+# Seen in pydantic-ai-todo#29, #34: an entry without a status is new, so it is pending.
+_LEFT_OUT = _as_is(OMITTED)
 _values(
-    "unknown_status",
-    "refused",
-    "an unknown status",
-    _STATUSES,
-    # opencode#1354, orch#3210, #3255; eliza#28209: pending is not a fallback.
-    _refused("changes_made", "verified", "\u2717"),
-)
-_values(
-    # Seen in pydantic-ai-todo#29, #34: an entry without a status is new, so it is pending.
-    "missing_status",
-    "taken",
-    "an entry without its status",
-    (Kind.STATUS,),
-    _as_is(OMITTED),
-    here=lambda field: field.lenient,
+    "missing_status", "taken", "an entry without its status", _STATUSES, _LEFT_OUT, here=_lenient
 )
 _values("priority_word", "repaired", "a priority in other words", _RANK, _RANKS)
 _values("unknown_priority", "refused", "an unknown priority", _RANK, _refused("whatever"))
 # smolagents#1538, inspect_ai#1477, inspector#328; OpenAI's strict mode requires it.
 _values("null", "taken", "null for an optional argument", _CLEARABLE, [(None, OMITTED)])
 _values("null_needed", "refused", "null for a needed argument", (), _refused(None), here=_needed)
-_values(
-    "word_none",
-    "repaired",
-    'the word "None" for a status or a priority',
-    (*_STATUSES, *_RANK),
-    [(word, OMITTED) for word in ("None", "null", "none")],
-)
+_NONE = [(word, OMITTED) for word in ("None", "null", "none")]
+_values("word_none", "repaired", 'the word "None" for a status or a priority', _CHOICES, _NONE)
 # A title may be this word; a status or a priority cannot.
 _values("title_none", "taken", 'the word "None" as a text', _TEXTS, _as_is("None", "null"))
 _BLANK = _refused("", "   ", "\n")
 _values("empty_title", "refused", "an empty text", (Kind.LINE,), _BLANK, here=_needed)
 _values("number_as_text", "repaired", "a number for a text", _TEXTS, [(404, "404")])
-_values(
-    "wrong_type",
-    "refused",
-    "a value of another type",
-    tuple(_WRONG),
-    lambda field, _: _refused(*_WRONG[field.kind]),
-)
+_values("wrong_type", "refused", "a value of another type", tuple(_WRONG), _wrong)
 _values("minutes_text", "repaired", "minutes as a text", (Kind.MINUTES,), [("30", 30)])
 _FLAGS = [("true", True), ("no", False), (1, True)]
 _values("flag_word", "repaired", "a flag as a word", (Kind.FLAG,), _FLAGS)
@@ -633,18 +623,15 @@ _values(
     _TEXTS,
     [("a</parameter>\n</invoke> ", "a"), ("a</payload>", "a")],
 )
+# claude-code#83088: the text swallowed a field, and removing the tag would lose it.
+_INNER = _refused('a<parameter name="status">done')
 _values(
-    # claude-code#83088: the text swallowed a field, and removing the tag would lose it.
-    "swallowed_field",
-    "refused",
-    "an argument inside the text of another argument",
-    _TEXTS,
-    _refused('a<parameter name="status">done'),
+    "swallowed_field", "refused", "an argument inside the text of another argument", _TEXTS, _INNER
 )
 
 
 # llxprt#1341. Neither entry is silently reset, because nobody has asked for that.
-@_spot("ruled", "two entries in progress", Kind.STATUS, here=lambda field: field.lenient)
+@_spot("ruled", "two entries in progress", Kind.STATUS, here=_lenient)
 def _two_started(_: DrawFn, spot: Spot, given: Given, __: Plan) -> Pair:
     title = spot.outer.items[0].name
     entries = [{title: text, spot.field.name: "in_progress"} for text in "ab"]
@@ -674,22 +661,14 @@ def _ids(*pairs: tuple[Any, tuple[int, ...]]) -> Callable[[Field, Plan], list[Pa
     return lambda field, _: [(sent, [_shown(field, n) for n in meant]) for sent, meant in pairs]
 
 
-_values(
-    "id_number",
-    "taken",
-    "an id as a whole number, or as its digits",
-    _ID,
-    lambda field, _: [(given, _shown(field, 3)) for given in (3, "3", 3.0)],
-)
+def _three(*forms: Any) -> Callable[[Field, Plan], list[Pair]]:
+    return lambda field, _: [(given, _shown(field, 3)) for given in forms]
+
+
+_values("id_number", "taken", "an id as a whole number, or as its digits", _ID, _three(3, "3", 3.0))
 # sagents#116: ids kept as texts are sorted as texts, 10 before 2.
-_FORMS = ("#3", "task-3", "Task #3", " 3 ", "03", "3.0")
-_values(
-    "id_spelling",
-    "repaired",
-    "an id with a sign or a word before it",
-    _ID,
-    lambda field, _: [(given, _shown(field, 3)) for given in _FORMS],
-)
+_FORMS = _three("#3", "task-3", "Task #3", " 3 ", "03", "3.0")
+_values("id_spelling", "repaired", "an id with a sign or a word before it", _ID, _FORMS)
 # True is an int in Python, and "\uff13" and "\u00b2" are digits for str.isdigit.
 _NO_IDS: tuple[Any, ...] = (True, 3.5, "\uff13", "\u00b2", "x", 0, -3, {})
 _values("no_id", "refused", "a value that is not an id", _ID, _refused(*_NO_IDS))
