@@ -97,8 +97,9 @@ def focus_of(*subjects: Rule | Callable[..., Any]) -> Focus:
             left += [*value, *value.values()]
         elif isinstance(value, tuple | list | set | frozenset):
             left += value
-        elif isinstance(value, str) and _WORD.fullmatch(value):
-            texts[value] = None
+        elif isinstance(value, str):
+            if _WORD.fullmatch(value):
+                texts[value] = None
         elif type(value) in {int, float}:
             numbers[value] = None
     for each in _NOISE | {each.name for each in subjects if isinstance(each, Rule)}:
