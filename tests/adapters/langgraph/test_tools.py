@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from langchain.agents.middleware import HumanInTheLoopMiddleware, wrap_tool_call
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import AIMessage
+from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode, ToolRuntime
@@ -41,9 +42,21 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TASKS = Toolbox(tasks())
 
 
+@tool
+def other() -> str:
+    """Do something else."""
+    return "did it"
+
+
 def graph_of(node):
     """Return a graph that is one node."""
     return StateGraph(PlanState).add_node("tools", node).add_edge(START, "tools").compile()
+
+
+def run(message, toolbox=None, state=None):
+    """Run one turn of calls through a graph that is one ToolNode."""
+    graph = graph_of(ToolNode([*make_tools(toolbox, clock=lambda: NOON), other]))
+    return graph.invoke({**(state or {}), "messages": [message]})
 
 
 SIX = [
@@ -54,6 +67,36 @@ SIX = [
     ("TaskCreate", {"tasks": [{"subject": "c"}, {"subject": "d", "blockedBy": ["#0"]}]}, "5"),
     ("TaskList", {}, "6"),
 ]
+
+
+made = st.sampled_from(
+    [
+        ("TaskCreate", {"subject": "a"}),
+        ("TaskCreate", {"subject": "b", "blockedBy": ["1"]}),
+        ("TaskCreate", {"tasks": [{"subject": "c"}, {"subject": "d", "blockedBy": ["#0"]}]}),
+        ("TaskUpdate", {"taskId": "1", "status": "completed"}),
+        ("TaskUpdate", {"taskId": "2", "status": "deleted"}),
+        ("TaskUpdate", {"taskId": "2", "addBlocks": ["3"], "subject": "e"}),
+        ("TaskGet", {"taskId": "2"}),
+        ("write_todos", {}),
+    ]
+)
+
+
+@settings(max_examples=25)
+@given(st.lists(st.lists(made, min_size=1, max_size=5), min_size=1, max_size=3))
+def test_any_turns_are_as_the_same_calls_in_order(turns):
+    """Turn after turn the state has what the toolbox makes of the calls (laws 12 and 13)."""
+    plan, state = Plan(), {}
+    for place, turn in enumerate(turns):
+        listed = [(name, arguments, f"{place}-{n}") for n, (name, arguments) in enumerate(turn)]
+        state = run(calls(*listed), TASKS, {"todoplan": state.get("todoplan", {})})
+        ours = [Call(*one) for one in listed if one[0] != "write_todos"]
+        expected = TASKS.turn(plan, ours, at=NOON)
+        told = [m.text for m in state["messages"] if m.type == "tool" and m.name != "write_todos"]
+        assert told == [reply.text for reply in expected.replies]
+        assert plan_of_state(state) == expected.plan
+        plan = expected.plan
 
 
 @pytest.mark.parametrize("said", [AIMessage("hello"), ("user", "hello")], ids=["ai", "user"])
@@ -86,7 +129,7 @@ def test_who_listens_is_told(is_async):
         ("start", "write_todos", message.tool_calls[0]["args"]),
         ("end", "ok, 0/1 completed"),
     ]
-    assert plan_of_state(done) == plan_of_state(graph.invoke({"messages": [message]}))
+    assert plan_of_state(done) == plan_of_state(run(message))
     junk = {"messages": [calls(("write_todos", {"self": 1, "config": 2, "args": 3}, "j"))]}
     assert graph.invoke(junk, config)["messages"][-1].status == "error"
 
