@@ -3,6 +3,7 @@
 from itertools import permutations
 
 import pytest
+from support.stored import create, refused
 from support.stores_sound import Sound
 
 from todoplan.core.commands import CreateTask
@@ -25,14 +26,6 @@ def stores(request, tmp_path):
     }
 
 
-def create(store, *subjects):
-    planner = Planner(store, "a")
-    for subject in subjects:
-        planner.apply(CreateTask(subject))
-    planner.undo()
-    return planner
-
-
 KINDS = ["memory", "file", "sqlite", "postgres"]
 
 
@@ -40,7 +33,7 @@ KINDS = ["memory", "file", "sqlite", "postgres"]
 def test_a_plan_moves_with_its_journal(stores, source, target):
     """Ids, times, undos: its planner goes on where it was; a copy is not written over another."""
     here, there = stores[source](), stores[target]()
-    create(here, "Dig", "Lay")
+    create(here, "Dig", "Lay").undo()
     assert copy_plan(here, there, "a") is True
     assert (there.load("a"), there.entries("a")) == (here.load("a"), here.entries("a"))
     assert copy_plan(here, there, "a") is False
@@ -50,9 +43,8 @@ def test_a_plan_moves_with_its_journal(stores, source, target):
     planner.apply(CreateTask("Fill"))
     assert planner.plan["3"].subject == "Fill"
     before = there.entries("a")
-    with pytest.raises(StoreError, match="the target already has another plan 'a'") as caught:
-        copy_plan(here, there, "a")
-    assert caught.value.data["problem"] == "taken"
+    told = "the target already has another plan 'a'"
+    refused("taken", lambda: copy_plan(here, there, "a"), told)
     assert there.entries("a") == before
 
 
@@ -82,7 +74,7 @@ class Holed(Sound):
 def test_a_copy_that_fails_is_told(source, target, error, told):
     """Somebody else was faster, the copy is not what it was, or the journal is damaged."""
     here, there = source(), target()
-    create(here.kept, "Dig", "Lay")
+    create(here.kept, "Dig", "Lay").undo()
     with pytest.raises(error, match=told):
         copy_plan(here, there, "a")
     assert target is Forgetful or there.kept.plan_ids() == ()

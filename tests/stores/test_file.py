@@ -6,13 +6,13 @@ import json
 import os
 import signal
 import stat
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
+from support import stored
 from support.nobody import as_nobody, folder_for_all
+from support.stored import refused, started
 
 from todoplan.core.commands import CreateTask
 from todoplan.core.plan.plan import Plan
@@ -34,18 +34,7 @@ def names_in(folder):
 
 def create(path, *titles, plan_id="a"):
     """Create tasks by a store of their own, and give the planner."""
-    planner = Planner(FileStore(path), plan_id)
-    for title in titles:
-        planner.apply(CreateTask(title))
-    return planner
-
-
-def refused(problem, use, words=None):
-    """Return the error of a refusal, which has this word for its problem, and these in its text."""
-    with pytest.raises(StoreError, match=words) as caught:
-        use()
-    assert caught.value.data["problem"] == problem
-    return caught.value
+    return stored.create(FileStore(path), *titles, plan_id=plan_id)
 
 
 def test_a_file_says_which_plans_it_keeps(path, monkeypatch):
@@ -200,8 +189,10 @@ def test_what_is_too_large_is_not_written(path, monkeypatch):
         patch.undo()
         patch.setattr(module, "SHARE", 400)
         told = "the journal of the plan 'a' would have"
-        error = refused("too_large", lambda: create(path, "x" * 400), told)
-    assert (error.data["plan_id"], path.read_bytes()) == ("a", before)
+        with pytest.raises(StoreError, match=told) as caught:
+            create(path, "x" * 400)
+    assert (caught.value.data["problem"], caught.value.data["plan_id"]) == ("too_large", "a")
+    assert path.read_bytes() == before
     monkeypatch.setattr(module, "_WARNED_AT", 400)
     other = create(path, plan_id="b")
     with pytest.warns(UserWarning, match=r"plans\.json has 0 of at most 64 MiB"):
@@ -310,9 +301,8 @@ def test_a_folder_that_cannot_be_synced_is_told_for_what_it_is(path, monkeypatch
 
     monkeypatch.setattr(locks.os, "fsync", failing)
     if is_told:
-        with pytest.raises(StoreError, match=r"may be lost in a power failure.*has been") as caught:
-            planner.apply(CreateTask("Plant"))
-        assert caught.value.data["problem"] == "unsynced"
+        plant = lambda: planner.apply(CreateTask("Plant"))  # noqa: E731 - a name for one line
+        refused("unsynced", plant, "may be lost in a power failure.*has been")
     else:
         planner.apply(CreateTask("Plant"))
     assert told == [2]
@@ -323,15 +313,14 @@ def test_a_folder_that_cannot_be_synced_is_told_for_what_it_is(path, monkeypatch
 def test_a_file_system_without_links_is_served_too(path, monkeypatch, number):
     """The first file is put in place as the later ones are; a full disk is an error as ever."""
 
-    def refused(*_):
+    def no_links(*_):
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(locks.os, "link", refused)
+    monkeypatch.setattr(locks.os, "link", no_links)
     if number == 1:
         assert len(create(path, "Dig", "Plant").plan) == 2
     else:
-        with pytest.raises(StoreError, match="No space left"):
-            create(path, "Dig")
+        refused("disk_full", lambda: create(path, "Dig"), "No space left")
         assert names_in(path.parent) == ["plans.json.lock"]
 
 
@@ -400,9 +389,8 @@ def test_a_holder_that_does_not_let_go_is_a_busy_store(path, monkeypatch):
     create(path, "Dig", plan_id="first")
     paused = Paused(path, "one", monkeypatch)
     late = Planner(FileStore(path, patience=0.05), "two")
-    with pytest.raises(StoreError, match=r"is busy: .* for 0\.05 seconds, nothing was") as caught:
-        late.apply(CreateTask("Plant"))
-    assert caught.value.data["problem"] == "busy"
+    told = r"is busy: .* for 0\.05 seconds, nothing was"
+    refused("busy", lambda: late.apply(CreateTask("Plant")), told)
     assert FileStore(path).plan_ids() == ("first",)
     paused.end()
     late.apply(CreateTask("Plant"))
@@ -422,42 +410,13 @@ def test_who_has_waited_long_asks_more_often(path, monkeypatch):
     monkeypatch.setattr(locks, "uniform", lambda *_: 1.0)
     monkeypatch.setattr(locks.time, "sleep", sleep)
     monkeypatch.setattr(locks.time, "monotonic", lambda: now[0])
-    with pytest.raises(StoreError, match="is busy"):
-        create(path, "Plant")
+    refused("busy", lambda: create(path, "Plant"), "is busy")
     monkeypatch.undo()
     paused.end()
     assert pauses[0] == 0.008
     assert pauses[:-1] == sorted(pauses[:-1], reverse=True)
     assert pauses[-2] == 0.001
     assert abs(sum(pauses) - 10) < 0.001
-
-
-def start(script, *given):
-    """Run a script in a process of its own."""
-    environment = {**os.environ, "PYTHONPATH": str(Path(module.__file__).parents[2])}
-    line = [sys.executable, "-c", script, *map(str, given)]
-    return subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, text=True)
-
-
-ADD_TEN = """
-import sys
-from todoplan import Planner, commands
-from todoplan.stores.file import FileStore
-planner = Planner(FileStore(sys.argv[1]), "a")
-for number in range(10):
-    planner.apply(commands.CreateTask(f"{sys.argv[2]} {number}"))
-"""
-
-
-def test_processes_lose_nothing(path):
-    """Processes on one file take turns: everything is there, and each id was given once."""
-    workers = [start(ADD_TEN, path, who) for who in ("one", "two")]
-    assert [worker.wait() for worker in workers] == [0, 0]
-    for worker in workers:
-        worker.stdout.close()
-    plan = FileStore(path).load("a")
-    assert {task.id for task in plan} == {str(number) for number in range(1, 21)}
-    assert len({task.subject for task in plan}) == 20
 
 
 FORKS = """
@@ -481,7 +440,7 @@ time.sleep(300)
 
 def test_a_child_that_was_forked_meanwhile_holds_no_lock(path):
     """It has a copy of the lock's descriptor for as long as it lives; the lock was let go of."""
-    with start(FORKS, path) as parent:
+    with started(FORKS, path) as parent:
         try:
             child = int(parent.stdout.readline())
             create(path, "Plant", plan_id="b")

@@ -11,9 +11,9 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from support.stored import refused
 
 from todoplan import stores
-from todoplan.errors import StoreError
 from todoplan.stores import locks
 from todoplan.stores.locks import LockQueue, unlocked
 
@@ -140,9 +140,8 @@ def test_without_fcntl_the_module_is_there_and_says_what_is_missing(tmp_path, mo
     turn = []
     anew.Turn("a store in memory").take(turn, 0)
     assert turn == [True]
-    with pytest.raises(StoreError, match="needs a POSIX system") as caught:
-        anew.LockQueue(tmp_path / "plans.db").take([], 0)
-    assert caught.value.data["problem"] == "no_locks"
+    take = anew.LockQueue(tmp_path / "plans.db").take
+    refused("no_locks", lambda: take([], 0), "needs a POSIX system")
 
 
 def test_a_thread_that_begins_after_it_was_given_up_asks_for_no_lock(queues, monkeypatch):

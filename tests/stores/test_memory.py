@@ -1,38 +1,26 @@
 """Plans that are locked in this process, in memory and in SQLite."""
 
 import pytest
+from support.stored import DIG, create, write
 
-from todoplan.core.commands import CreateTask
-from todoplan.core.decide import Accepted, decide
-from todoplan.core.events.apply import Entry
 from todoplan.core.plan.plan import Plan
-from todoplan.planner import Planner
 from todoplan.stores.base import Key, Receipt
 from todoplan.stores.memory import MemoryHold, MemoryStore
-
-CREATE = CreateTask("Write")
-
-
-def first_entry():
-    decision = decide(Plan(), CREATE)
-    assert isinstance(decision, Accepted)
-    return Entry(decision.plan.revision, decision.events), decision.plan
 
 
 def test_an_append_that_is_interrupted_leaves_nothing():
     """Entries that raise while they are taken leave plan and journal as they were."""
     store = MemoryStore()
-    entry, plan = first_entry()
 
     def broken():
-        yield entry
+        yield DIG.entries[0]
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        store.append("a", 0, broken(), plan)
+        store.append("a", 0, broken(), DIG.plan)
     assert (store.load("a"), store.entries("a")) == (Plan(), ())
-    assert store.append("a", 0, (entry,), plan)
-    assert store.entries("a") == (entry,)
+    write(store, DIG)
+    assert store.entries("a") == DIG.entries
 
 
 def test_a_hold_that_is_interrupted_while_it_is_kept_leaves_nothing(monkeypatch):
@@ -40,7 +28,6 @@ def test_a_hold_that_is_interrupted_while_it_is_kept_leaves_nothing(monkeypatch)
     The receipt of a key counts only with its entries: the call is carried out when it comes again.
     """
     store = MemoryStore()
-    entry, plan = first_entry()
 
     class Interrupted(dict):
         def setdefault(self, *_):
@@ -48,20 +35,20 @@ def test_a_hold_that_is_interrupted_while_it_is_kept_leaves_nothing(monkeypatch)
 
     def add():
         with store.hold("a") as held:
-            held.append(0, (entry,), plan, key=Key("k"), answer="done")
+            held.append(0, DIG.entries, DIG.plan, key=Key("k"), answer="done")
             return held.receipt(Key("k"))
 
     with monkeypatch.context() as patch:
         patch.setattr(store, "_journals", Interrupted())
         with pytest.raises(KeyboardInterrupt):
-            assert add() == Receipt((entry,), "done")
+            assert add() == Receipt(DIG.entries, "done")
     assert (store.load("a"), store.entries("a")) == (Plan(), ())
     with store.hold("a") as held:
         assert held.receipt(Key("k")) is None
     add()
     with store.hold("a") as held:
-        assert held.receipt(Key("k")) == Receipt((entry,), "done")
-    assert store.entries("a") == (entry,)
+        assert held.receipt(Key("k")) == Receipt(DIG.entries, "done")
+    assert store.entries("a") == DIG.entries
 
 
 def test_a_release_that_is_interrupted_is_repeated(monkeypatch):
@@ -85,8 +72,7 @@ def test_a_release_that_is_interrupted_is_repeated(monkeypatch):
 def test_an_interrupt_before_the_end_of_a_lock_releases_it(monkeypatch, call):
     """Ctrl-C may come when `__exit__` begins: an append and a planner release all the same."""
     store, signals = MemoryStore(), iter([KeyboardInterrupt()])
-    planner, leave = Planner(store, "a"), MemoryHold.__exit__
-    entry, plan = first_entry()
+    leave = MemoryHold.__exit__
 
     def interrupted(self, *error):
         for signal in signals:
@@ -95,6 +81,6 @@ def test_an_interrupt_before_the_end_of_a_lock_releases_it(monkeypatch, call):
 
     monkeypatch.setattr(MemoryHold, "__exit__", interrupted)
     with pytest.raises(KeyboardInterrupt) as kept:  # the traceback keeps the lock's object alive
-        _ = store.append("a", 0, (entry,), plan) if call == "append" else planner.apply(CREATE)
+        _ = write(store, DIG) if call == "append" else create(store, "Dig")
     assert kept.value
-    assert store.append("a", 0, (entry,), plan)
+    write(store, DIG)

@@ -11,31 +11,15 @@ from datetime import UTC, datetime
 import psycopg
 import pytest
 from psycopg.pq import TransactionStatus
+from support.stored import DIG, LAY, refused, write
 
 from todoplan.core.plan.plan import Plan
-from todoplan.errors import MissingExtraError, StoreError
+from todoplan.errors import MissingExtraError
 from todoplan.stores.base import Key
 from todoplan.stores.postgres import PostgresStore
 from todoplan.stores.postgres import store as forks
 from todoplan.stores.postgres.connections import checked_address
 from todoplan.testing.stores.appends import adding
-
-DIG = adding(Plan(), ("Dig",))
-LAY = adding(DIG.plan, ("Lay",))
-
-
-def write(store, *appends, plan_id="a"):
-    for made in appends:
-        assert store.append(plan_id, made.expected, made.entries, made.plan)
-
-
-def refused(problem, act, words=""):
-    """Return the message of a StoreError with this word for its problem, and these in its text."""
-    with pytest.raises(StoreError) as caught:
-        act()
-    assert caught.value.data["problem"] == problem
-    assert words in str(caught.value)
-    return str(caught.value)
 
 
 class TestAddress:
@@ -46,10 +30,8 @@ class TestAddress:
     )
     def test_what_is_no_address(self, given):
         """The example says what one looks like; what was given may hold a password."""
-        with pytest.raises(StoreError, match="postgresql://user@host/database") as caught:
-            PostgresStore(given)
-        assert caught.value.data["problem"] == "address"
-        assert "hidden" not in str(caught.value)
+        example = "postgresql://user@host/database"
+        assert "hidden" not in refused("address", lambda: PostgresStore(given), example)
 
     @pytest.mark.parametrize(
         ("given", "shown"),

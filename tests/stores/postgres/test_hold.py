@@ -9,6 +9,7 @@ from datetime import timedelta
 
 import psycopg
 import pytest
+from support.stored import DIG, append, refused, write
 
 from todoplan.core.plan.model import FrozenDict
 from todoplan.core.plan.plan import Plan
@@ -18,20 +19,9 @@ from todoplan.stores.postgres import AsyncPostgresStore, PostgresStore
 from todoplan.stores.sqlite import SqliteStore
 from todoplan.testing.stores.appends import adding
 
-DIG = adding(Plan(), ("Dig",))
-LAY = adding(DIG.plan, ("Lay", "Fill"))
 OPEN = (
     "select count(*) from pg_stat_activity where state like 'idle in transaction%%' and pid <> %s"
 )
-
-
-def append(held, made, **given):
-    return held.append(made.expected, made.entries, made.plan, **given)
-
-
-def write(store, *appends):
-    for made in appends:
-        assert store.append("a", made.expected, made.entries, made.plan)
 
 
 def test_the_time_is_the_servers(store, sql, monkeypatch):
@@ -167,9 +157,7 @@ def test_a_name_that_no_index_takes_is_refused_at_once(store):
         append(held, DIG, key=Key(name[::-1]))
         for each in ("x" * 1001, "\N{SEEDLING}" * 251):
             for use in (lambda: store.load(each), lambda: held.receipt(Key(each))):  # noqa: B023
-                with pytest.raises(StoreError, match="use a shorter one") as caught:
-                    use()
-                assert caught.value.data["problem"] == "too_large"
+                refused("too_large", use, "use a shorter one")
     assert store.load(name) == DIG.plan
 
 

@@ -6,8 +6,6 @@ import gc
 import os
 import shutil
 import sqlite3
-import subprocess
-import sys
 import time
 import warnings
 from contextlib import ExitStack, closing
@@ -15,10 +13,9 @@ from pathlib import Path
 
 import pytest
 from support.nobody import as_nobody, folder_for_all
+from support.stored import create, refused, started
 
-import todoplan
 from todoplan.core.commands import CreateTask
-from todoplan.errors import StoreError
 from todoplan.planner import Planner
 from todoplan.stores import locks, sqlite
 from todoplan.stores.sqlite import SqliteStore
@@ -28,20 +25,6 @@ from todoplan.testing.stores.appends import adding
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "plans.db"
-
-
-def create(store, subject, plan_id="a"):
-    planner = Planner(store, plan_id)
-    planner.apply(CreateTask(subject))
-    return planner
-
-
-def refused(problem, use):
-    """Return what was said when something was refused, for one of these reasons."""
-    with pytest.raises(StoreError) as caught:
-        use()
-    assert caught.value.data["problem"] in problem.split(" or ")
-    return str(caught.value)
 
 
 def test_a_full_disk_keeps_what_was_there(path):
@@ -266,10 +249,8 @@ class TestLog:
             "import sys; from todoplan.stores import SqliteStore;"
             "print(len(SqliteStore(sys.argv[1]).load('a')))"
         )
-        environment = {**os.environ, "PYTHONPATH": str(Path(todoplan.__file__).parents[1])}
-        command = [sys.executable, "-c", script, str(path)]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-        assert done.stdout == "2\n"
+        with started(script, path) as process:
+            assert (process.stdout.read(), process.wait()) == ("2\n", 0)
 
     def test_a_database_without_a_log_has_none_to_lose(self, path):
         """Somebody has set another journal mode by hand: it is read and written all the same."""
@@ -277,7 +258,7 @@ class TestLog:
         with closing(sqlite3.connect(path)) as db:
             db.execute("PRAGMA journal_mode = DELETE")
         store = SqliteStore(path)
-        assert len(create(store, "Lay", "a").plan) == 2
+        assert len(create(store, "Lay").plan) == 2
         assert len(store.load("a")) == 2
 
 

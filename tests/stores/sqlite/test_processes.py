@@ -3,19 +3,13 @@
 import os
 import signal
 import sqlite3
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from support.stored import DIG, create, refused, started, write
 
-import todoplan
-from todoplan.core.commands import CreateTask
 from todoplan.errors import StoreError
-from todoplan.planner import Planner
 from todoplan.stores import sqlite as connections
 from todoplan.stores.sqlite import SqliteStore
-from todoplan.testing.stores.appends import adding
 
 PATIENCE = 60
 
@@ -23,12 +17,6 @@ PATIENCE = 60
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "plans.db"
-
-
-def start(script, *given):
-    environment = {**os.environ, "PYTHONPATH": str(Path(todoplan.__file__).parents[1])}
-    line = [sys.executable, "-c", script, *map(str, given)]
-    return subprocess.Popen(line, env=environment, stdout=subprocess.PIPE, text=True)
 
 
 STOPS = """
@@ -41,16 +29,15 @@ with SqliteStore(sys.argv[1]).hold("a") as held:
 
 def test_a_stopped_process_holds_up_nobody_for_ever(path):
     """Others are told that it is busy, and read; when it goes on, so do they."""
-    Planner(SqliteStore(path), "a").apply(CreateTask("Dig"))
-    with start(STOPS, path) as stopped:
+    create(SqliteStore(path), "Dig")
+    with started(STOPS, path) as stopped:
         os.waitpid(stopped.pid, os.WUNTRACED)
         store = SqliteStore(path, patience=0.05)
-        with pytest.raises(StoreError, match="is busy"):
-            Planner(store, "a").apply(CreateTask("Lay"))
+        refused("busy", lambda: create(store, "Lay"), "is busy")
         assert len(store.load("a")) == 1
         stopped.send_signal(signal.SIGCONT)
         assert stopped.wait(PATIENCE) == 0
-    Planner(store, "a").apply(CreateTask("Lay"))
+    create(store, "Lay")
     assert len(store.load("a")) == 2
 
 
@@ -73,7 +60,7 @@ with store.hold("a") as held:
 
 def test_a_child_that_ends_takes_nothing_back(path):
     """Python closes all connections at its end, and a child's are its parent's: these it leaves."""
-    with start(FORKS, path) as process:
+    with started(FORKS, path) as process:
         assert process.wait(PATIENCE) == 0
     store = SqliteStore(path)
     assert len(store.load("a")) == len(store.load("b")) == 60
@@ -85,7 +72,7 @@ def test_a_child_that_ends_takes_nothing_back(path):
 def test_what_a_child_does_with_its_parents_connections_is_to_leave_them(path, monkeypatch):
     """It closes none, commits none and lets go of no lock: seen here by another process id."""
     store, other = SqliteStore(path), SqliteStore(path, patience=0.05)
-    Planner(store, "a").apply(CreateTask("Dig"))
+    create(store, "Dig")
     idle = [*store._connections.idle]
     mine = os.getpid()
     with pytest.raises(StoreError, match="was forked"), store.hold("a"):
@@ -105,9 +92,8 @@ def test_what_a_child_does_with_its_parents_connections_is_to_leave_them(path, m
 
 def test_a_set_up_that_somebody_else_was_faster_with_is_left_as_it_is(path, monkeypatch):
     """Where files cannot be locked, the second one finds the tables and makes none."""
-    create, looked = SqliteStore(path), []
-    Planner(create, "a").apply(CreateTask("Dig"))
-    real = connections.is_ours
+    create(SqliteStore(path), "Dig")
+    looked, real = [], connections.is_ours
 
     def once_empty(connection, path):
         looked.append(path)
@@ -115,8 +101,7 @@ def test_a_set_up_that_somebody_else_was_faster_with_is_left_as_it_is(path, monk
 
     monkeypatch.setattr(connections, "is_ours", once_empty)
     late = SqliteStore(path)
-    made = adding(todoplan.Plan(), ("Cook",))
-    assert late.append("b", 0, made.entries, made.plan)
+    write(late, DIG, plan_id="b")
     assert late.plan_ids() == ("a", "b")
 
 
@@ -124,12 +109,12 @@ def test_a_handle_that_is_dropped_gives_its_connections_back(path, monkeypatch):
     """Under the lock, since the last one copies the log into the file; else they are left open."""
     monkeypatch.setattr(connections, "_AT_THE_END", 0.01)
     store = SqliteStore(path)
-    Planner(store, "a").apply(CreateTask("Dig"))
+    create(store, "Dig")
     assert path.with_name("plans.db-wal").exists()
     del store
     assert not path.with_name("plans.db-wal").exists()
     store, other = SqliteStore(path), SqliteStore(path)
-    Planner(store, "a").apply(CreateTask("Lay"))
+    create(store, "Lay")
     with other.hold("a"):
         store.close()
     assert path.with_name("plans.db-wal").exists()

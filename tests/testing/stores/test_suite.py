@@ -37,6 +37,10 @@ class TestFileStore(StoreSuite):
     def reopened(self, store):
         return FileStore(store.path)
 
+    def in_another_process(self, store):
+        opened = f"FileStore({str(store.path)!r}, patience=60)"
+        return f"from todoplan.stores import FileStore; opened = lambda: {opened}"
+
 
 async def back(value):
     return value
