@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from support import stored
 from support.nobody import as_nobody, folder_for_all
-from support.stored import refused, started
+from support.processes import started
+from support.stored import refused
 
 from todoplan.core.commands import CreateTask
 from todoplan.core.plan.plan import Plan

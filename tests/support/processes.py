@@ -21,3 +21,9 @@ def program(name, *arguments, inside=(), **how):
     """
     line = [*inside, sys.executable, "-m", f"support.{name}", *arguments]
     return subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=environment(), **how)
+
+
+def started(script, *given):
+    """Start a script in a process of its own, whose output can be read as text."""
+    line = [sys.executable, "-c", script, *map(str, given)]
+    return subprocess.Popen(line, stdout=subprocess.PIPE, text=True, env=environment())

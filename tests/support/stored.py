@@ -1,10 +1,6 @@
-"""What tests of stores do by hand: tasks and appends in a store, refusals, other processes."""
-
-import subprocess
-import sys
+"""What tests of stores do by hand: tasks and appends in a store, and refusals."""
 
 import pytest
-from support.processes import environment
 
 from todoplan.core.commands import CreateTask
 from todoplan.core.plan.plan import Plan
@@ -45,9 +41,3 @@ def refused(problem, use, words=None):
         use()
     assert caught.value.data["problem"] in problem.split(" or ")
     return str(caught.value)
-
-
-def started(script, *given):
-    """Start a script in a process of its own, whose output can be read."""
-    line = [sys.executable, "-c", script, *map(str, given)]
-    return subprocess.Popen(line, env=environment(), stdout=subprocess.PIPE, text=True)

@@ -5,12 +5,15 @@ from datetime import timedelta
 
 import psycopg
 import pytest
+from support.stored import append
 
 from todoplan.core.commands import ClaimTask, CreateTask, UpdateTask
 from todoplan.core.decide import Accepted, Rejected
 from todoplan.dialogue import calls as clock
 from todoplan.planner import AsyncPlanner, Planner
+from todoplan.stores.base import Key
 from todoplan.stores.postgres import AsyncPostgresStore, PostgresStore
+from todoplan.testing.stores.appends import adding
 
 
 @pytest.fixture
@@ -44,6 +47,21 @@ def test_a_call_is_as_many_statements_however_long_the_journal(address, asked):
         asked.clear()
         assert planner.plan == other.plan
         assert asked == ["select"] * 2
+
+
+def test_a_call_with_a_key_looks_for_its_receipt_once(address, asked):
+    """The append need not look again; a second append under the key must, and adds nothing."""
+    with PostgresStore(address) as store:
+        planner = Planner(store, "a")
+        planner.apply(CreateTask("Dig"))
+        asked.clear()
+        planner.apply(CreateTask("Lay"), key="call-1")
+        assert asked == ["begin", "select", "select", "select", "with", "commit"]
+        fill = adding(planner.plan, ("Fill",))
+        with store.hold("a") as held:
+            assert held.receipt(Key("call-2")) is None
+            for _ in range(2):
+                assert append(held, fill, key=Key("call-2")) == fill.entries
 
 
 def test_calls_that_are_cancelled_leave_nothing_open(address):

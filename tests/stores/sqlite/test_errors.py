@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 from support.nobody import as_nobody, folder_for_all
-from support.stored import create, refused, started
+from support.processes import started
+from support.stored import create, refused
 
 from todoplan.core.commands import CreateTask
 from todoplan.planner import Planner

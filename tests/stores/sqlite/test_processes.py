@@ -5,7 +5,8 @@ import signal
 import sqlite3
 
 import pytest
-from support.stored import DIG, create, refused, started, write
+from support.processes import started
+from support.stored import DIG, create, refused, write
 
 from todoplan.errors import StoreError
 from todoplan.stores import sqlite as connections

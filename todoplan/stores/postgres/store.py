@@ -215,7 +215,10 @@ class PostgresHold(Hold):
         """
         rows = await self._rows(_RECEIPT, (self._name, name_in_row(key.name)))
         texts = [(*row[:3], *map(text_of_name, row[3:])) for row in rows]
-        return queries.receipt_of_rows(self._plan_id, key, texts)
+        receipt = queries.receipt_of_rows(self._plan_id, key, texts)
+        if receipt is None:
+            self._unused_keys.add(key.name)
+        return receipt
 
     receipt: Any = _carried_out(_receipt)
 
@@ -242,7 +245,11 @@ class PostgresHold(Hold):
             CodecError: an entry contains a value that JSON cannot represent.
         """
         self._check_held()
-        if key is not None and (known := await self._receipt(key)) is not None:
+        if (
+            key is not None
+            and key.name not in self._unused_keys
+            and (known := await self._receipt(key))
+        ):
             return known.entries
         if expected != self.revision:
             raise overtaken(self._plan_id, expected, self.revision)
@@ -270,7 +277,10 @@ class PostgresHold(Hold):
         self._since = since
         if queries.is_snapshot_due(since, self._size):
             await self._write_snapshot(plan)
-        self.revision, self._has_written, self._key = plan.revision, True, key or self._key
+        self.revision, self._has_written = plan.revision, True
+        if key is not None:
+            self._key = key
+            self._unused_keys.discard(key.name)
         return added
 
     @_carried_out
