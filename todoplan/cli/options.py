@@ -80,9 +80,9 @@ def _known_plans(context: typer.Context, incomplete: str) -> list[str]:
 
 
 def _time(given: str) -> datetime:
-    if not given.isdecimal() and (minutes := minutes_of(given, OF_THE_CALENDAR)) is not None:
-        return datetime.now(UTC) + timedelta(minutes=minutes)
     try:
+        if not given.isdecimal() and (minutes := minutes_of(given, OF_THE_CALENDAR)) is not None:
+            return datetime.now(UTC) + timedelta(minutes=minutes)
         # A time without a zone is local time. A day begins at midnight.
         day = day_of(given.strip().lower())
         at = datetime.fromisoformat(given if day is None else day.isoformat()).astimezone()

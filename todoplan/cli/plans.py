@@ -257,7 +257,7 @@ class Place:
     @property
     def wanted_plan(self) -> str | None:
         """The plan's id from the command line or the environment, or `None`."""
-        return (os.environ.get(PLAN) or None) if self.plan_id is None else self.plan_id
+        return (os.environ.get(PLAN) if self.plan_id is None else self.plan_id) or None
 
     @property
     def address(self) -> str:

@@ -436,6 +436,7 @@ def test_nothing_to_take_back_is_a_refusal(path, invoke):
         (("wait", "1", "bob", "--over"), "--over ends the wait: leave the reason"),
         (("wait", "1", "--until", "noon"), "'noon' is no time such as 2026-12-24"),
         (("wait", "1", "--until", "0001-01-01"), "'0001-01-01' is no time"),
+        (("wait", "1", "--until", "999999w"), "'999999w' is no time"),
         (("wait", "1", "--until", "2020-01-01"), "'2020-01-01' is past: give a later time"),
         (("answer", "1"), "Missing argument"),
         (("answer", "#1", " "), "end the wait: todoplan wait 1 --over"),
@@ -633,6 +634,7 @@ def test_the_plan_is_named_by_the_environment_too(garden, invoke, monkeypatch):
     assert "Paint" in invoke("show").stdout
     monkeypatch.setenv("TODOPLAN_PLAN", "")
     assert "2 plans; choose by --plan" in invoke("list").stderr
+    assert "2 plans; choose by --plan" in invoke("add", "Paint", "--plan", "").stderr
 
 
 @pytest.mark.parametrize("name", ["monday", "Friday", "sunday"])
