@@ -382,19 +382,8 @@ class Pool:
                     db = await self._connection.opened(self.address.conninfo)
                     lent.connections.append((0.0, db))
                     self._was_there = True
-                    if (encoding := db.info.parameter_status("server_encoding")) != "UTF8":
-                        msg = (
-                            f"{self.address} stores texts as {encoding}, which lacks some "
-                            "characters; make a database for todoplan: createdb --encoding=UTF8 "
-                            "--template=template0 NAME"
-                        )
-                        raise StoreError(msg, store=str(self.address), problem="encoding")
                 if not self._is_prepared:
-                    # Where all tables exist, this works without the right to create tables, and on
-                    # a read-only server.
-                    if await lent.db.rows(_MISSING, (list(TABLES),)):
-                        await lent.db.rows(_SET_UP)
-                    self._is_prepared = True
+                    await self._prepare(lent.db)
                 return await first(lent.db)
             except psycopg.Error as error:
                 lent.drop()
@@ -404,6 +393,23 @@ class Pool:
                     raise failure(error, self.address, doing) from error
             if is_new:
                 await self._sleep(uniform(0.5, 1.5) * PAUSE)  # noqa: S311 - no secret
+
+    async def _prepare(self, db: Connection) -> None:
+        """
+        Refuse a database that cannot store every text, and create the tables that are missing.
+
+        If all tables exist, this works without the right to create tables, and on a read-only
+        server.
+        """
+        if (encoding := db.info.parameter_status("server_encoding")) != "UTF8":
+            msg = (
+                f"{self.address} stores texts as {encoding}, which lacks some characters; make a "
+                "database for todoplan: createdb --encoding=UTF8 --template=template0 NAME"
+            )
+            raise StoreError(msg, store=str(self.address), problem="encoding")
+        if await db.rows(_MISSING, (list(TABLES),)):
+            await db.rows(_SET_UP)
+        self._is_prepared = True
 
     def keep(self, taken: list[tuple[float, Connection]]) -> None:
         """Move the connection in `taken` back to the idle connections of the pool."""
