@@ -29,13 +29,10 @@ from support.law_15 import TOLD
 from support.stores_sound import AsyncSound
 
 from todoplan import (
-    STRICT,
     TODOS,
-    Accepted,
     FileStore,
     MemoryStore,
     Planner,
-    Rejected,
     Task,
     Toolbox,
     commands,
@@ -500,17 +497,6 @@ def test_a_change_to_the_published_list_is_written_over_and_logged(caplog):
     assert "overwritten" in caplog.text
     assert listed(agent) == ["a", "b"]
     assert agent.state.tasks_context.tasks[0] is kept
-
-
-def test_an_edit_is_judged_by_the_agents_policy_and_a_seed_is_not():
-    """As where the state keeps the plan; a plan of several sessions has an id of its own."""
-    store = MemoryStore()
-    agent = stored(store, toolbox=Toolbox(tasks(), STRICT), plan_id="all")
-    seed_plan(agent, TWO, actor="cron")
-    assert isinstance(edit_plan(agent, CreateTask("c")), Rejected)
-    assert isinstance(edit_plan(agent, UpdateTask("1", owner="ann"), actor="bob"), Accepted)
-    assert [entry.actor for entry in history_of(agent)] == ["cron", "bob"]
-    assert listed(agent) == subjects(store, "all") == ["a", "b"]
 
 
 def test_an_asynchronous_store_serves_replies_and_its_planner_edits():
