@@ -755,28 +755,6 @@ def test_the_calls_of_an_agent_stand_under_its_name(kept, is_async):
 
 
 @ROADS
-def test_who_did_it_is_told_to_the_others_and_no_agent_hears_of_itself(is_async):
-    """Two agents have names, on one plan; a check that failed for one is no news to it."""
-    store, savers = MemoryStore(), {"one": InMemorySaver(), "two": InMemorySaver()}
-    given = {"store": store, "plan_id": "all", "settings": QUIET}
-
-    def asked(actor, *script):
-        planner = PlanMiddleware(ASKING, verify=lambda *_: (False, "red"), actor=actor, **given)
-        made = agent(*script, says("ok"), planner=planner, checkpointer=savers[actor])
-        return answers(drive(made, HELLO, thread(actor), is_async=is_async))[-1]
-
-    board = Planner(store, "all")
-    board.apply(CreateTask("Dig", check="deep", status="in_progress"))
-    look = calls(("TaskList", {}, "x"))
-    asked("one", look)
-    asked("two", look)
-    board.apply(EDIT, actor="ann")
-    told = asked("one", completes("1"), calls(("TaskList", {}, "y")))
-    assert told.startswith("since you last looked: #2 Tell Ann created by ann\n")
-    assert "#1 Dig updated by one" in asked("two", calls(("TaskList", {}, "z")))
-
-
-@ROADS
 def test_a_plan_can_be_seeded_and_needs_no_checkpointer(is_async):
     """With an id given, there need be no thread; other agents work on the same plan."""
     store = MemoryStore()
