@@ -151,6 +151,17 @@ def test_old_words_of_a_task_that_somebody_reworded_still_mean_it(places):
     assert subjects(session) == ["Lay"]
 
 
+def test_old_words_mean_a_reworded_task_also_after_a_call_that_names_its_id(places):
+    """The call changes the task, and has not said whether the new words were read."""
+    session = places.open(toolbox=Toolbox(LEAN, Policy()))
+    session.answer([Call("plan", {"write": ["Fix", "Lay"]})])
+    session.edit(UpdateTask("1", subject="Fix on main"), actor="ann")
+    for arguments in ({"done": [1]}, {"write": ["Fix", "Lay"]}):
+        session = places.open(saved(session), toolbox=Toolbox(LEAN, Policy()))
+        assert not session.answer([Call("plan", arguments)]).replies[0].is_error
+        assert subjects(session) == ["Fix on main", "Lay"]
+
+
 def test_a_deletion_stands_while_lists_repeat_the_task(places):
     """Each reply says so. Once a list has left it out, the same words make a new one."""
     session = places.open()
