@@ -1,9 +1,11 @@
 """Failing before and after the n-th statement, for every n: nothing is half done, nothing stays."""
 
 import sqlite3
+from functools import partial
 from itertools import count
 
 import pytest
+from support.stored import create
 
 from todoplan.core.commands import CreateTask
 from todoplan.errors import TodoplanError
@@ -43,11 +45,27 @@ class Failing(opening.Connection):
 
 
 @pytest.fixture
-def failing(monkeypatch):
+def fails(monkeypatch):
+    """
+    A function that has the n-th statement of a call raise an error, before it or after it. It
+    returns False if the call has fewer statements.
+    """
     monkeypatch.setattr(opening, "Connection", Failing)
     monkeypatch.setattr(rows, "_SNAPSHOT_FROM", 0)
-    yield Failing
-    Failing.left = None
+
+    def fails(number, after, raised, act):
+        Failing.left, Failing.after, Failing.raised = number, after, raised
+        try:
+            act()
+        except (TodoplanError, KeyboardInterrupt):
+            return True
+        else:
+            assert Failing.left > 0
+            return False
+        finally:
+            Failing.left = None
+
+    return fails
 
 
 def appended(store):
@@ -68,24 +86,14 @@ DISK.sqlite_errorcode = sqlite3.SQLITE_IOERR
 @pytest.mark.parametrize("raised", [DISK, KeyboardInterrupt()], ids=["disk", "interrupt"])
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("act", [appended, compacted])
-def test_every_statement_may_fail(tmp_path, failing, act, after, raised):
+def test_every_statement_may_fail(tmp_path, fails, act, after, raised):
     """What was there is there, or all of it is done (COMMIT itself); the next one is served."""
     for number in count(1):
         store = SqliteStore(tmp_path / f"{number}.db", patience=0.05)
-        planner = Planner(store, "a")
-        for subject in ("Dig", "Water"):
-            planner.apply(CreateTask(subject))
+        create(store, "Dig", "Water")
         before = store.load("a"), store.entries("a")
-        failing.left, failing.after, failing.raised = number, after, raised
-        try:
-            act(store)
-        except (TodoplanError, KeyboardInterrupt):
-            pass
-        else:
-            assert failing.left > 0
+        if not fails(number, after, raised, partial(act, store)):
             break
-        finally:
-            failing.left = None
         other = SqliteStore(store.path, patience=0.05)
         found = other.load("a"), other.entries("a")
         done = _done(before, act)
@@ -93,7 +101,7 @@ def test_every_statement_may_fail(tmp_path, failing, act, after, raised):
         assert len(found[1]) in (len(before[1]), done[1])
         # Nothing is left open or locked: by this handle, nor by any other.
         for handle in (store, other):
-            Planner(handle, "b").apply(CreateTask("Cook"))
+            create(handle, "Cook", plan_id="b")
         act(store)
         assert tuple(store.load("a")) == done[0]
         assert len(store.entries("a")) == done[1]
@@ -109,46 +117,35 @@ def _done(before, act):
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_every_statement_of_the_first_opening_may_fail(tmp_path, failing, after):
+def test_every_statement_of_the_first_opening_may_fail(tmp_path, fails, after):
     """A database is set up as a whole or not at all; who comes next sets it up."""
     for number in count(1):
         store = SqliteStore(tmp_path / f"{number}.db", patience=0.05)
-        failing.left, failing.after, failing.raised = number, after, KeyboardInterrupt()
-        try:
-            Planner(store, "a").apply(CreateTask("Dig"))
-        except KeyboardInterrupt:
-            pass
-        else:
-            assert failing.left > 0
+        if not fails(number, after, KeyboardInterrupt(), partial(create, store, "Dig")):
             break
-        finally:
-            failing.left = None
         left = SqliteStore(store.path, patience=0.05)
         assert len(left.load("a")) in (0, 1)
         assert len(left.entries("a")) == len(left.load("a"))
         for handle in (store, left):
-            Planner(handle, "b").apply(CreateTask("Cook"))
+            create(handle, "Cook", plan_id="b")
         assert len(left.load("b")) == 2
     assert number > 10
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
-def test_every_statement_of_a_look_may_fail(tmp_path, failing, after):
+def test_every_statement_of_a_look_may_fail(tmp_path, fails, after):
     """It is told, and writers are not kept waiting."""
     writer = SqliteStore(tmp_path / "plans.db", patience=0.05)
     planner = Planner(writer, "a")
     for number in count(1):
         planner.apply(CreateTask("Dig"))
         store = SqliteStore(writer.path)
-        failing.left, failing.after, failing.raised = number, after, DISK
-        try:
+
+        def look(store=store):
             store.load("a")
             store.entries_since("a", 0)
-        except TodoplanError:
-            pass
-        else:
+
+        if not fails(number, after, DISK, look):
             break
-        finally:
-            failing.left = None
         assert store.load("a") == planner.plan
     assert number > 4
