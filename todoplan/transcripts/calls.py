@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 
 from todoplan.core.events.apply import Entry
-from todoplan.dialogue.tools import BASIC_TOOLSETS, Tool
+from todoplan.dialogue.tools import TOOLSETS, Tool
 
 MAIN_LANE = "main"
 
@@ -138,12 +138,28 @@ Item = PlanningCall | RecordedEntry | BadLine | Compaction | PersonSpoke | Shown
 OWN_TOOL = "plan"
 """The tool of our tool set `lean`. Other products use the name too; `may_plan` tells them apart."""
 
-BY_ID_TOOLS: dict[str, Tool] = {
-    tool.key: tool for toolset in BASIC_TOOLSETS.values() if toolset.by_id for tool in toolset.tools
-}
-"""The tools of our tool sets that name tasks by id. All agents of a session share their plan."""
 
-_OUR_TOOLS = [tool.key for toolset in BASIC_TOOLSETS.values() for tool in toolset.tools]
+def _by_id_tools(*, team: bool) -> dict[str, Tool]:
+    # All sets accept both spellings of keys, so the first set with a tool is enough.
+    return {
+        tool.key: tool
+        for toolset in reversed(TOOLSETS.values())
+        if toolset.by_id and toolset.team is team
+        for tool in toolset.tools
+    }
+
+
+TEAM_TOOLS = _by_id_tools(team=True)
+"""The tools of our tool sets for a team, which name tasks by id and can claim them."""
+
+BY_ID_TOOLS = TEAM_TOOLS | _by_id_tools(team=False)
+"""
+The tools of our tool sets that name tasks by id. All agents of a session share their plan.
+
+A tool that exists with and without a team is the one without.
+"""
+
+_OUR_TOOLS = dict.fromkeys(tool.key for toolset in TOOLSETS.values() for tool in toolset.tools)
 _SEEN_TOOLS = (  # tools of other products; some of our own tools have the same names
     "TodoWrite",
     "TodoRead",  # removed from Claude Code (claude-code#7079), but not from OpenCode
@@ -193,7 +209,12 @@ _STEMS = (b"todo", b"task", b"plan")
 # "plan" is also a key in many lines. As a tool's name it is a value, or a function called in a
 # script.
 _OWN_NAME = re.compile(rb"plan\\*[\"'](?!\s*\\*:)|\.\s*plan(?:\s|\\[nrt])*\(")
-_OWN_KEYS = frozenset(field.name for field in BY_ID_TOOLS[OWN_TOOL].fields if not field.hidden)
+_OWN_KEYS = frozenset(
+    field.name
+    for tools in (BY_ID_TOOLS, TEAM_TOOLS)
+    for field in tools[OWN_TOOL].fields
+    if not field.hidden
+)
 _OWN_KEY = re.compile(rf"[\"'](?:{'|'.join(sorted(_OWN_KEYS))})\\*[\"']\s*:")
 
 

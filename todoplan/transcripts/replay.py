@@ -28,16 +28,19 @@ import attrs
 from todoplan.core.commands import (
     UNSET,
     Batch,
+    ClaimTask,
     ClearPlan,
     Command,
     CreateTask,
     CreateTasks,
     DeleteTask,
+    RenewClaim,
     UpdateTask,
     WriteTodos,
 )
-from todoplan.core.decide import Rejected, decide
+from todoplan.core.decide import Decision, Rejected, decide_with_change
 from todoplan.core.events.apply import Entry, apply, replay
+from todoplan.core.events.base import NOTHING_LISTED, Base, Note
 from todoplan.core.events.types import (
     Event,
     PlanCleared,
@@ -51,15 +54,27 @@ from todoplan.core.plan.plan import LARGEST_GIVEN, Plan
 from todoplan.core.plan.questions import open_tasks
 from todoplan.core.problems import Problem, explain, ids_text
 from todoplan.core.rules import PRESETS, Change, Policy, RuleSettings, Severity, judge, normalised
-from todoplan.dialogue.intake import Field, InputLimits, Kind, meant_by, read
+from todoplan.dialogue.intake import Field, InputLimits, Kind, meant_by, parts_of, read
 from todoplan.dialogue.replies import one_line, repairs_text
-from todoplan.dialogue.tools import Ignoring, Query, Request, Tool, write_tool
+from todoplan.dialogue.toolbox import Fences, Toolbox, fences_after, named_by
+from todoplan.dialogue.tools import (
+    CLAIM,
+    PLAN,
+    Ignoring,
+    Query,
+    Request,
+    Tool,
+    not_started,
+    write_tool,
+)
 from todoplan.errors import ReadError
 from todoplan.texts import fill, say, wording
 from todoplan.transcripts.calls import (
     BY_ID_TOOLS,
     MAIN_LANE,
+    OWN_TOOL,
     PLANNING_TOOLS,
+    TEAM_TOOLS,
     BadLine,
     CallResult,
     Compaction,
@@ -176,7 +191,11 @@ FOREIGN_STATUS_WORDS = frozenset({"todo", "done", "not-started", "in-progress", 
 
 # Claude Code says "Task #1 created", AgentScope "Task (id=1) created".
 _CREATED = re.compile(r"(?:#|\(id=)\s*(\d{1,15})")
-_ALL_CREATED = re.compile(r"\A\d[^\n]*?[:;] #(\d{1,15})(?:-#(\d{1,15}))? created")
+# The line of our own answers that says what changed. News about the work of others come before it.
+_CHANGED = re.compile(r"^(?:no change, )?\d+/\d+\b.*", re.MULTILINE)
+_ALL_CREATED = re.compile(r"[:;] #(\d{1,15})(?:-#(\d{1,15}))? created")
+_STARTED = re.compile(r"[:;] #\d+ started")
+_CLAIMED = re.compile(r"[:;] #(\d{1,15}) claimed \(")
 
 
 def _list_tool() -> Tool:
@@ -276,19 +295,31 @@ def created_id(answer: CallResult) -> tuple[str, ...]:
     # The length is limited because int() refuses thousands of digits.
     if isinstance(recorded, str) and re.fullmatch(r"\d{1,18}", recorded):
         return (recorded,)
+    if _changed(answer):
+        return created_ids(answer, 1)
     spelled = _CREATED.search(answer.text)
     return (spelled[1],) if spelled else ()
 
 
 def created_ids(answer: CallResult, most: int) -> tuple[str, ...]:
-    """Return the ids of the new tasks, at most `most`, from an answer of the tool set `lean`."""
-    answered = _ALL_CREATED.match(answer.text)
+    """Return the ids of the new tasks, at most `most`, from an answer of our tool sets."""
+    answered = _ALL_CREATED.search(_changed(answer))
     if answered is None:
         return ()
     first = int(answered[1])
     # A range in an answer is not trusted: there are at most as many ids as tasks in the call.
     last = min(int(answered[2] or answered[1]), first + most - 1)
     return tuple(map(str, range(first, last + 1)))
+
+
+def claimed_ids(answer: CallResult) -> list[str]:
+    """Return the ids of the tasks that a call has claimed, from an answer of a set for a team."""
+    return _CLAIMED.findall(_changed(answer))
+
+
+def _changed(answer: CallResult) -> str:
+    line = _CHANGED.search(answer.text)
+    return line[0] if line else ""
 
 
 # -------- rewording --------
@@ -591,6 +622,9 @@ class Lane:
     the changes that the recording has shown outside of calls since the last call. `started_by` maps
     tasks to the agents that started them. `marks_begun` is true once a list in text form had a
     status other than pending and completed.
+
+    `is_team` is true once a call or an answer was of one of our tool sets for a team. `fences` has
+    the fencing tokens of each agent's claims, and `bases` what each agent knows of the plan.
     """
 
     name: str
@@ -610,6 +644,9 @@ class Lane:
     next_id: int = 1
     started_by: dict[str, str] = attrs.Factory(dict)
     marks_begun: bool = False
+    is_team: bool = False
+    fences: dict[str, Fences] = attrs.Factory(dict)
+    bases: dict[str, Base] = attrs.Factory(dict)
 
     def take(self, plan: Plan, events: Iterable[Event]) -> None:
         """Store `plan` as the lane's plan. `events` are the changes that led to it."""
@@ -719,11 +756,15 @@ _NAMING = {
         "remove_blocked_by",
     ),
     DeleteTask: ("task_id",),
+    ClaimTask: ("task_id",),
 }
-_Naming = TypeVar("_Naming", bound=CreateTask | UpdateTask | DeleteTask)
+_Naming = TypeVar("_Naming", bound=CreateTask | UpdateTask | DeleteTask | ClaimTask)
 
 
 ANYTHING_GOES = Policy()
+# Recordings do not show how long claims last, so this is what a toolbox does by default.
+_LEASE = Toolbox().lease
+_TEAM_KEYS = {"next", "claim"}
 _MOVES = {Status.PENDING: "put back", Status.IN_PROGRESS: "started"}
 
 
@@ -779,7 +820,7 @@ class CallReplay:
                 if not self._coming:  # for a batch, the ids are claimed all together
                     self.claim_ids(created_ids(self.call.answer, len(items)))
                 return CreateTasks(new)
-            case UpdateTask() | DeleteTask():
+            case UpdateTask() | DeleteTask() | ClaimTask():
                 return self._in_our_ids(command)
             case Batch(commands):
                 return self._translated_batch(commands)
@@ -938,7 +979,7 @@ class CallReplay:
 
     def carry_out(self, command: Command) -> None:
         """Carry out a command without a policy. If the result would be invalid, nothing changes."""
-        decision = decide(self.lane.plan, command, ANYTHING_GOES, at=self.call.at)
+        decision, _ = self._decided(command)
         if not isinstance(decision, Rejected):
             self.lane.take(decision.plan, decision.events)
             self.events += decision.events
@@ -987,8 +1028,7 @@ class CallReplay:
             return self._step("refused")
         if result is None:
             self.note("no_result")
-        tool = RECORDED[canonical_tool(self.call.tool) or self.call.tool]
-        arguments = self.call.arguments
+        tool, arguments = self._tool(), self.call.arguments
         if tool is _LIST_TOOL:
             arguments = listed(arguments)
             if arguments is not self.call.arguments:
@@ -999,7 +1039,12 @@ class CallReplay:
         if isinstance(arguments, Mapping) and arguments.get("merge"):
             arguments = merging(arguments, self.lane.plan, self.lane.shown)
         intake = read(arguments, tool.fields, LIMITS)
-        request = None if intake.problems else tool.request(intake.values)
+        values = intake.values
+        if tool.with_claim:
+            values = {**values, CLAIM: ClaimTask(self.call.actor, _LEASE)}
+        if tool.with_plan:
+            values = {**values, PLAN: self._plan_in_recorded_ids()}
+        request = None if intake.problems else tool.request(values)
         if isinstance(request, Ignoring):  # a deletion with other arguments, which are ignored
             request = request.command
         if request is None or isinstance(request, Problem):
@@ -1018,14 +1063,66 @@ class CallReplay:
         if repairs:
             self.note("repaired_arguments", repairs=repairs_text(repairs))
         if isinstance(request, Query):
+            before = self.lane.plan
             if result is not None:
                 self.read(result)
+            self._end_call(before, Note(read=request.task_id or ""))
             return self._step("read")
         if isinstance(request, WriteTodos):
             merges = bool(intake.values.get("merge"))
             return self._written(request, ids, merges=merges)
         self.before_update()
-        return self._step(self._decide(self.translated(request)))
+        # Without a team, the next task starts in the same call, but only once the plan is approved.
+        changed = _changed(self.call.answer)
+        if changed and not _STARTED.search(changed):
+            request = not_started(request)
+        return self._step(self._decide(self.translated(self._naming_claimed(request))))
+
+    def _tool(self) -> Tool:
+        """
+        Return the tool that parses the call.
+
+        The sets for a team have tools of the same names as the sets without one. They are told
+        apart by arguments and answers that only a team has, in this call or in an earlier one.
+        """
+        name = canonical_tool(self.call.tool) or self.call.tool
+        tool = RECORDED[name]
+        if name not in TEAM_TOOLS:
+            return tool
+        sent = self.call.arguments
+        self.lane.is_team |= tool.with_claim or (
+            not tool.read_only
+            and bool(
+                (isinstance(sent, Mapping) and not _TEAM_KEYS.isdisjoint(sent))
+                or claimed_ids(self.call.answer)
+            )
+        )
+        # In a team, a task that is started is claimed. So this caller has a set without a team.
+        is_alone = _STARTED.search(_changed(self.call.answer)) is not None
+        return TEAM_TOOLS[name] if self.lane.is_team and not is_alone else tool
+
+    def _naming_claimed(self, command: Command) -> Command:
+        """Return the command with the task that the answer names, if it claims the next task."""
+        parts = tuple(parts_of(command))
+        named = {part.task_id for part in parts if isinstance(part, ClaimTask)}
+        claimed = [one for one in claimed_ids(self.call.answer) if one not in named]
+        if None not in named or not claimed:
+            return command
+        following = attrs.evolve(cast("ClaimTask", parts[-1]), task_id=claimed[0])
+        return Batch((*parts[:-1], following))
+
+    def _plan_in_recorded_ids(self) -> Mapping[str, Task] | Plan:
+        """Return the lane's tasks by their recorded ids, and their blockers as recorded."""
+        plan, shown = self.lane.plan, self.lane.shown
+        if not shown:
+            return plan
+        recorded = {ours: one for one, ours in shown.items()}
+        return {
+            recorded.get(task.id, task.id): task.but(
+                blocked_by=tuple(recorded.get(one, one) for one in task.blocked_by)
+            )
+            for task in plan
+        }
 
     def _written(self, request: WriteTodos, ids: Sequence[str], *, merges: bool) -> Step:
         # If one message has two writes, the host carries out both, and the later one replaces the
@@ -1075,10 +1172,29 @@ class CallReplay:
             was,
         )
 
+    def _decided(self, command: Command, base: Base | None = None) -> tuple[Decision, Change]:
+        # What was accepted did not break a claim, so the sender gets the fencing tokens of all.
+        plan = self.lane.plan
+        fences = {task.id: task.claim.fence for task in plan.active() if task.claim}
+        return decide_with_change(
+            plan, command, ANYTHING_GOES, self.call.at, base, self.call.actor, fences
+        )
+
+    @property
+    def _base(self) -> Base | None:
+        """
+        What the caller knew of the plan, if the tool is our `plan`.
+
+        With this tool, several agents write lists to one plan. A list drops no task of the others.
+        """
+        if canonical_tool(self.call.tool) != OWN_TOOL:
+            return None
+        return self.lane.bases.get(self.call.actor, Base(Plan(), listed=NOTHING_LISTED))
+
     def _decide(self, command: Command) -> Outcome:
         """Carry out the call's command, and report the rules that it breaks."""
         before = self.lane.plan
-        decision = decide(before, command, ANYTHING_GOES, at=self.call.at)
+        decision, decided = self._decided(command, self._base)
         if isinstance(decision, Rejected):
             # The result would not be a valid plan (it has a cycle or an empty text), but the
             # recorded system accepted it. So the audit reports it as a warning.
@@ -1099,7 +1215,22 @@ class CallReplay:
         self.lane.take(decision.plan, decision.events)
         self.events += decision.events
         self._describe(change)
+        created = (event.task.id for event in decision.events if isinstance(event, TaskCreated))
+        note = Note(decided.lines, (*named_by(command), *created))
+        self._end_call(before, note, decision.events)
         return "applied"
+
+    def _end_call(self, before: Plan, note: Note, events: Sequence[Event] = ()) -> None:
+        """
+        Do what a toolbox and a session do after each call: extend the caller's claims, and remember
+        which claims the caller has and what it knows of the plan.
+        """
+        lane, actor = self.lane, self.call.actor
+        for task_id, fence in lane.fences.get(actor, {}).items():
+            self.carry_out(RenewClaim(task_id, fence, _LEASE))
+        lane.fences[actor] = fences_after(lane.fences.get(actor, {}), events)
+        if base := self._base:
+            lane.bases[actor] = base.advanced(before, lane.plan, [note])
 
     # Findings about legal calls, which break no rule but show how carefully the plan was kept.
 
@@ -1413,9 +1544,10 @@ def replay_together(
     """
     Return the replay of several recordings as one, in the order of their times.
 
-    Task tools act on one plan that all recordings share. A whole list belongs to the agent that
-    writes it, and has its own lane (plan). `label` names the replay in the output. All calls are in
-    memory at once. The line number of a finding counts in the file that has the call.
+    Tools that name tasks by id act on one plan that all recordings share. A whole list belongs to
+    the agent that writes it, and has its own lane (plan). `label` names the replay in the output.
+    All calls are in memory at once. The line number of a finding counts in the file that has the
+    call.
 
     Raises:
         ReadError: one of the files is not a recording.
@@ -1431,7 +1563,7 @@ def replay_together(
         for item in reader.read(source):
             if isinstance(item, PlanningCall):
                 actor = path.stem if item.actor == MAIN_LANE else item.actor
-                shared = (canonical_tool(item.tool) or "").startswith("Task")
+                shared = canonical_tool(item.tool) in BY_ID_TOOLS
                 lane = item.lane if shared or item.lane != MAIN_LANE else path.stem
                 item = attrs.evolve(item, actor=actor, lane=lane)  # noqa: PLW2901 - named anew
             latest = max(latest, getattr(item, "at", None) or latest)

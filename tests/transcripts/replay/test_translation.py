@@ -15,7 +15,7 @@ def plan(answer, **arguments):
     return "plan", arguments, answer
 
 
-ADDED = plan("0/7: #6-#7 created", add=[{"text": "x", "parent": 5}, "y"])
+ADDED = plan("0/7: #6-#7 created; #6 started", add=[{"text": "x", "parent": 5}, "y"])
 FIRST = [
     {"id": "a", "content": "Build", "status": "in_progress"},
     {"id": "b", "content": "Walls", "status": "pending", "parent": "a"},
@@ -54,7 +54,7 @@ SEVERAL = [{"subject": "a"}, {"subject": "b", "parentId": "#0", "blocks": ["8"]}
         ),
         # They are created before the new ones, also those with a higher id.
         (
-            [plan("1/2: #6 created; #9 completed", done=[9], add=["x"])],
+            [plan("1/2: #6 created; #9 completed; #6 started", done=[9], add=["x"])],
             "9 x?, 6 ~x | made_elsewhere",
         ),
         # A plan that begins anew under the same ids: they lead to its own tasks.
@@ -66,6 +66,35 @@ SEVERAL = [{"subject": "a"}, {"subject": "b", "parentId": "#0", "blocks": ["8"]}
             ],
             "3 xc, 4 ~d | reused_id reused_id",
         ),
+        # An edit that removes all edges of a task finds it under its own number.
+        (
+            [
+                plan("0/2: #1-#2 created; #1 started", write=["a", "b"]),
+                plan("0/2: #1-#2 created; #1 started", write=["c", "d"]),
+                plan("0/2: #2 updated", edit=[{"id": 2, "after": [1]}]),
+                plan("0/2: #2 updated", edit=[{"id": 2, "after": []}]),
+            ],
+            "3 ~c, 4 .d | reused_id reused_id",
+        ),
+        # A claim of the next task is one of the task in its answer: others may have claimed tasks.
+        (
+            [
+                plan("0/4: #1-#4 created", write=["a", "b", "c", "d"]),
+                plan("0/4: #2 claimed (fence 1): b", next=True),
+                plan("0/4: #4 claimed (fence 1): d; #3 claimed (fence 1): c", claim=[4], next=True),
+            ],
+            "1 .a, 2 ~b, 3 ~c, 4 ~d",
+        ),
+        # An agent without the set for a team works on the same plan.
+        (
+            [
+                plan("0/2: #1-#2 created", write=["a", "b"]),
+                plan("0/2: #1 claimed (fence 1): a", next=True),
+                plan("1/2: #1 completed; #2 started", done=[1]),
+            ],
+            "1 xa, 2 ~b",
+        ),
+        ([("TaskClaim", {}, "0/9: #7 claimed (fence 2): x")], "7 ~? | made_elsewhere"),
         # A call whose answer is lost creates tasks under the next ids.
         (
             [plan("", write=["a"], edit=[{"id": 1, "text": "A"}]), plan("", done=[1])],

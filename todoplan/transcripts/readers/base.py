@@ -193,7 +193,10 @@ class Joiner:
 
 # Our refusals are recognised by their beginning, because chat completions have no error flag.
 _REFUSED = say("problems", "error", problems="").rstrip()
-_SHOWN = re.compile(rf"#\d+ \[(?:{'|'.join(Status)})\] |{re.escape(say('replies', 'empty_list'))}")
+# A line about the work of others may come before our list.
+_SHOWN = re.compile(
+    rf"(?:.+\n)?(?:#\d+ \[(?:{'|'.join(Status)})\] |{re.escape(say('replies', 'empty_list'))})"
+)
 
 
 def _checked(item: Item) -> Item:
