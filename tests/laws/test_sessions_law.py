@@ -3,13 +3,15 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.samples import sample_calls
 
 from todoplan.core.commands import CreateTask, DeleteTask, UpdateTask
 from todoplan.core.rules import Policy
 from todoplan.dialogue.calls import Call
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import BASIC_TOOLSETS, LEAN, TASKS, TODOS
+from todoplan.dialogue.tools import BASIC_TOOLSETS, TODOS
 from todoplan.planner import Planner
+from todoplan.testing.strategies import arguments
 
 BOX = Toolbox(TODOS, Policy())
 STATUSES = ("pending", "in_progress", "completed", "cancelled")
@@ -151,47 +153,20 @@ def test_no_list_undoes_what_its_session_has_not_listed(moves, named):
         whole_list(planner, opinion, sessions, who, lines)
 
 
-CALLS = {
-    TODOS: lambda luck, texts: (
-        ("read_todos", {})
-        if luck % 7 == 0
-        else (
-            "write_todos",
-            {"todos": [{"content": f"t{n}", "status": STATUSES[n % 4]} for n in texts]},
-        )
-    ),
-    LEAN: lambda luck, texts: (
-        "plan",
-        [
-            {},
-            {"write": [f"t{n}" for n in texts]},
-            {"add": [f"t{n}" for n in texts]},
-            {"done": [str(1 + n % 5) for n in texts]},
-        ][luck % 4],
-    ),
-    TASKS: lambda luck, texts: [
-        ("TaskList", {}),
-        ("TaskCreate", {"subject": f"t{luck % 9}"}),
-        ("TaskUpdate", {"taskId": str(1 + luck % 5), "status": STATUSES[luck % 3]}),
-        ("TaskGet", {"taskId": str(1 + luck % 5)}),
-    ][luck % 4],
-}
-
-
 @pytest.mark.parametrize("toolset", BASIC_TOOLSETS.values(), ids=BASIC_TOOLSETS)
-@given(moves=st.lists(st.tuples(st.integers(0, 99), st.lists(st.integers(0, 9), max_size=4))))
-def test_an_agent_alone_notices_nothing(toolset, moves):
+@given(data=st.data())
+def test_an_agent_alone_notices_nothing(toolset, data):
     """Its replies and its plan are those of calls without any session, however it is kept."""
     box = Toolbox(toolset, Policy())
     planner = Planner(toolbox=box)
     session, plain, plan = planner.session(actor="bot"), Planner(toolbox=box), planner.plan
-    for luck, texts in moves:
-        name, arguments = CALLS[toolset](luck, texts)
+    calls = st.sampled_from(sample_calls(toolset.name)) | arguments(toolset)
+    for call in data.draw(st.lists(calls)):
         at = planner.plan
-        reply = session.answer([Call(name, arguments)]).replies[0]
-        alone = box.call(plan, name, arguments)
+        reply = session.answer([call]).replies[0]
+        alone = box.call(plan, call.name, call.arguments)
         assert (reply.text, reply.is_error) == (alone.text, alone.is_error)
-        assert plain.call(name, arguments).text == reply.text
+        assert plain.call(call.name, call.arguments).text == reply.text
         plan = alone.plan
         assert [(t.subject, t.status) for t in planner.plan] == [
             (t.subject, t.status) for t in plan

@@ -1,6 +1,7 @@
 """Law 3 has a way: a policy that a tool set is put under can be satisfied by calls of that set."""
 
 import pytest
+from support.samples import published
 
 from todoplan.core.events.types import TaskCreated
 from todoplan.core.plan.plan import Plan
@@ -9,66 +10,22 @@ from todoplan.core.rules import CLAUDE, CLAUDE_STRICT, DEFAULT, PRESETS, RULES, 
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import LEAN, TODOS, TOOLSETS, WRITE_TODOS, tasks, unmet_rules
 from todoplan.errors import PlanError
+from todoplan.testing.adapters.host import SAMPLES
 
-
-def write(first, second):
-    """Return a call that writes a list of two."""
-    titles = ("Write it", "Writing it", first), ("Test it", "Testing it", second)
-    todos = [
-        {"content": content, "activeForm": form, "priority": "high", "status": status}
-        for content, form, status in titles
-    ]
-    return "write_todos", {"todos": todos}
-
-
-def create(title, form, key):
-    """Return a call that creates a task."""
-    return "TaskCreate", {"subject": title, key: form, "priority": "low"}
-
-
-def one_by_one(form, task_id):
-    """Return calls that create two tasks, and start and complete one after the other."""
-    moves = [(n, status) for n in "12" for status in ("in_progress", "completed")]
-    return [
-        create("Write it", "Writing it", form),
-        create("Test it", "Testing it", form),
-        *(("TaskUpdate", {task_id: number, "status": status}) for number, status in moves),
-    ]
-
-
-WRITES = [
-    write("in_progress", "pending"),
-    write("completed", "in_progress"),
-    write("completed", "completed"),
-]
-SCRIPTS = {
-    "todos": (TODOS, WRITES),
-    "write_todos": (WRITE_TODOS, WRITES),
-    "tasks": (tasks(), one_by_one("activeForm", "taskId")),
-    "tasks-snake": (tasks("snake"), one_by_one("active_form", "task_id")),
-    "lean": (
-        LEAN,
-        [
-            ("plan", {"write": ["Write it", "Test it"]}),
-            ("plan", {"done": [1]}),
-            ("plan", {"done": [2]}),
-        ],
-    ),
-}
-SOLO = [name for name, toolset in TOOLSETS.items() if not toolset.team]
+SOLO = [*(toolset for toolset in TOOLSETS.values() if not toolset.team), WRITE_TODOS]
 NEEDY = tuple(rule.name for rule in RULES.values() if rule.new_tasks_need)
 
 
 @pytest.mark.parametrize("policy", PRESETS)
-@pytest.mark.parametrize("name", [*SOLO, "write_todos"])
-def test_two_tasks_are_created_started_and_completed(name, policy):
+@pytest.mark.parametrize("toolset", SOLO, ids=repr)
+def test_two_tasks_are_created_started_and_completed(toolset, policy):
     """Every tool set under every preset: no call that a model would send ends in a deadlock."""
-    toolset, script = SCRIPTS[name]
     chosen = PRESETS[policy]
     chosen = chosen.but(**dict.fromkeys(unmet_rules(toolset, chosen), "off"))
     box, plan, started = Toolbox(toolset, chosen), Plan(), set()
-    for call in script:
-        reply = box.call(plan, *call)
+    for sample in SAMPLES[toolset.name].completing:
+        call = published(toolset, sample)
+        reply = box.call(plan, call.name, call.arguments)
         assert (reply.is_error, reply.problems, reply.repairs) == (False, (), ())
         plan = reply.plan
         started |= {task.id for task in plan.active()}

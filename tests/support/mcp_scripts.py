@@ -1,45 +1,22 @@
-"""Scripts of calls for each tool set, and the replies of the toolbox itself."""
+"""A script of calls of the tool set `tasks`, and the replies of the toolbox itself."""
 
 from support.mcp_server import NOW
-from support.samples import sample_calls
 
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import BASIC_TOOLSETS, TOOLSETS
+from todoplan.dialogue.tools import TOOLSETS
 
-SCRIPTS = {
-    **{
-        name: [(call.name, call.arguments) for call in sample_calls(name)]
-        for name in BASIC_TOOLSETS
-    },
-    "todos": [
-        ("write_todos", {"todos": [{"content": "Dig", "status": "in_progress"}]}),
-        ("write_todos", {"todos": "[{'content': 'Dig', 'status': 'Done'}]"}),
-        ("read_todos", {}),
-        ("write_todos", {"todos": []}),
-        ("write_todos", {"todos": None}),
-        ("forget_todos", {}),
-        ("write_todos", {"todos": [], "clear": True}),
-    ],
-    "tasks": [
-        ("TaskCreate", {"subject": "Dig"}),
-        ("TaskCreate", {"tasks": [{"subject": "Plant"}, {"subject": "Water", "blockedBy": "#0"}]}),
-        ("TaskUpdate", {"taskId": "#1", "status": "completed"}),
-        ("TaskUpdate", {"taskId": "9", "status": "nonsense"}),
-        ("TaskUpdate", {"taskId": "2", "addBlockedBy": ["3"]}),
-        ("TaskUpdate", {"taskId": "2", "removeBlocks": ["3"], "subject": "Plant <b>bulbs</b>"}),
-        ("TaskUpdate", {"taskId": "3", "status": "deleted"}),
-        ("TaskGet", {"taskId": "2"}),
-        ("TaskList", {}),
-    ],
-    "lean": [
-        ("plan", {"write": ["Dig", "Plant"]}),
-        ("plan", {"done": [1]}),
-        ("plan", {"edit": [{"id": 2, "after": [1]}], "add": ["Water"]}),
-        ("plan", {"done": "seven"}),
-        ("plan", {}),
-    ],
-}
+SCRIPT = [
+    ("TaskCreate", {"subject": "Dig"}),
+    ("TaskCreate", {"tasks": [{"subject": "Plant"}, {"subject": "Water", "blockedBy": "#0"}]}),
+    ("TaskUpdate", {"taskId": "#1", "status": "completed"}),
+    ("TaskUpdate", {"taskId": "9", "status": "nonsense"}),
+    ("TaskUpdate", {"taskId": "2", "addBlockedBy": ["3"]}),
+    ("TaskUpdate", {"taskId": "2", "removeBlocks": ["3"], "subject": "Plant <b>bulbs</b>"}),
+    ("TaskUpdate", {"taskId": "3", "status": "deleted"}),
+    ("TaskGet", {"taskId": "2"}),
+    ("TaskList", {}),
+]
 CREATE = ("TaskCreate", {"subject": "Dig"})
 INITIALIZE = {
     "jsonrpc": "2.0",

@@ -94,7 +94,7 @@ def _argument_names(fields, prefix):
 def told(toolset):
     """Return all that a model is told about a tool set, as text."""
     parts = [f"[{length}]\n{toolset.system_prompt(length)}" for length in ("compact", "guided")]
-    parts.insert(1, f"[instructions]\n{toolset.text('instructions')}")
+    parts[1:1] = [f"[{name}]\n{toolset.text(name)}" for name in ("instructions", "waiting")]
     for strict in (False, True):
         for d in toolset.definitions(strict=strict):
             schema = json.dumps(d.schema, indent=1, ensure_ascii=False)

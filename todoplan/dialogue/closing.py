@@ -18,11 +18,9 @@ from todoplan.core.plan.model import Status
 from todoplan.core.plan.plan import Plan
 from todoplan.core.plan.questions import open_tasks, within_reach
 from todoplan.dialogue.calls import checked_plan
+from todoplan.dialogue.guidance import LONGEST_SUBJECT, MOST_TASKS
 from todoplan.dialogue.replies import and_more, counts_text, one_line
 from todoplan.texts import say
-
-_MOST_TASKS = 20
-_LONGEST_SUBJECT = 200
 
 
 @attrs.frozen
@@ -101,7 +99,7 @@ def plan_closed(
     ):
         if tasks:
             shown = [
-                f"#{it.id} {one_line(it.subject, _LONGEST_SUBJECT)}" for it in tasks[:_MOST_TASKS]
+                f"#{it.id} {one_line(it.subject, LONGEST_SUBJECT)}" for it in tasks[:MOST_TASKS]
             ]
             listed = "; ".join(and_more(shown, len(tasks)))
             sentences.append(say("replies", name, tasks=listed))

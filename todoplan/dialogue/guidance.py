@@ -389,9 +389,9 @@ def _damaged(seen: object, wanted: str, name: str = "it") -> CodecError:
 TAG = "todoplan-reminder"
 # A reminder may be sent with many requests, so its length is limited. Together, the titles have at
 # most 4,000 characters, before brackets and ampersands are escaped.
-_LONGEST_SUBJECT = 200
+LONGEST_SUBJECT = 200
+MOST_TASKS = 20
 _LONGEST_OWNER = 60
-_MOST_TASKS = 20
 
 
 def reminder(  # noqa: PLR0913 - what the text is made of
@@ -418,8 +418,8 @@ def reminder(  # noqa: PLR0913 - what the text is made of
     if kind == "unfinished" and base is not None and base.listed != NOTHING_LISTED:
         foreign = {task.id for task in listed if not base.has_listed(task.id)}
     lines = []
-    for task in listed[:_MOST_TASKS]:
-        subject = one_line(task.subject, _LONGEST_SUBJECT)
+    for task in listed[:MOST_TASKS]:
+        subject = one_line(task.subject, LONGEST_SUBJECT)
         if task.waiting:
             subject += f" [waiting: {waiting_text(task.waiting)}]"
         subject = _escaped(subject)

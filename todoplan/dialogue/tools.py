@@ -852,7 +852,7 @@ def lean(*, team: bool = False) -> ToolSet:
 
 # -------- registry --------
 # All tool sets. The command line, the conformance suite of adapters, the readers of recordings and
-# the tests take their tool sets from here. A test fails if it lacks an example for one of them.
+# the tests take their tool sets from here, and their sample calls from `SAMPLES` of the suite.
 
 
 TOOLSETS: dict[str, ToolSet] = {

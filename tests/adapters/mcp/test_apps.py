@@ -6,8 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 from support.mcp_client import MODERN, ProtocolError, connected
-from support.mcp_scripts import SCRIPTS, played
+from support.mcp_scripts import played
 from support.mcp_server import server_of
+from support.samples import sample_calls
 
 from todoplan.adapters.mcp import plan_uri
 from todoplan.adapters.mcp.server import APP_TYPE, EXTENSION, app_uri, shows_apps
@@ -21,7 +22,8 @@ async def seen(era, extensions, toolset="tasks", **options):
     """Return all that a client is told: tools, resources, what calls are answered with."""
     server = server_of(MemoryStore(), toolset, plan_id="garden", **options)
     async with connected(server, era, extensions) as client:
-        answers = await played(client, SCRIPTS[toolset])
+        script = [(call.name, call.arguments) for call in sample_calls(toolset)]
+        answers = await played(client, [*script, ("forget", {})])
         return await client.tools(), await client.resources(), answers
 
 

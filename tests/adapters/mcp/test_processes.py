@@ -11,7 +11,7 @@ import sys
 import anyio
 import pytest
 from support.mcp_client import over_http, over_stdio
-from support.mcp_scripts import CREATE, SCRIPTS, expected, notified, played, said
+from support.mcp_scripts import CREATE, SCRIPT, expected, notified, played, said
 from support.mcp_server import command, environment, http_process
 
 from todoplan.adapters.mcp import plan_uri
@@ -31,7 +31,7 @@ def shelf(tmp_path_factory):
 
 def test_stdio_from_another_process(tmp_path, era):
     """The whole talk over pipes: tools, calls, news, and a plan that outlives its server."""
-    file, script = tmp_path / "plans.json", SCRIPTS["tasks"]
+    file, script = tmp_path / "plans.json", SCRIPT
 
     async def first():
         async with over_stdio(file, era) as client:
@@ -59,13 +59,13 @@ def test_http_from_another_process(shelf, era):
 
     async def play():
         async with over_http(f"{url}/{name}", era) as one, over_http(url, era) as other:
-            results = await played(one, SCRIPTS["tasks"])
+            results = await played(one, SCRIPT)
             async with one.subscribed(plan_uri(name), times=2):
                 await _until_told(one)
             return results, await other.call("TaskList"), await other.resources()
 
     results, other, (resource,) = asyncio.run(play())
-    replies, _ = expected("tasks", SCRIPTS["tasks"])
+    replies, _ = expected("tasks", SCRIPT)
     assert [said(result) for result in results] == [(r.text, r.is_error) for r in replies]
     (empty,), _ = expected("tasks", [("TaskList", {})])
     assert said(other) == (empty.text, False)

@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError
 
 import pytest
 from support.mcp_client import ProtocolError, connected
-from support.mcp_scripts import CREATE, SCRIPTS, expected, notified, played, said
+from support.mcp_scripts import CREATE, SCRIPT, expected, notified, played, said
 from support.mcp_server import server_of
 from support.tokens import tokens
 
@@ -20,7 +20,7 @@ from todoplan.stores.memory import MemoryStore
 
 def test_results_come_as_data_too(era):
     """A success tells text, revision, counts and the tasks that it touched; an error nothing."""
-    script = SCRIPTS["tasks"]
+    script = SCRIPT
 
     async def play(*, structured):
         server = server_of(MemoryStore(), structured=structured)

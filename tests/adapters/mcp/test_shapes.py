@@ -12,7 +12,7 @@ from todoplan.adapters.mcp import make_tools, result_of
 from todoplan.adapters.mcp.server import OUTPUT_SCHEMA
 from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Toolbox
-from todoplan.dialogue.tools import TODOS, tasks
+from todoplan.dialogue.tools import LEAN, TODOS, tasks
 
 
 def wire(model):
@@ -65,7 +65,7 @@ def test_a_lenient_list_takes_other_words():
 def test_annotations_say_what_a_tool_may_do():
     """Reading changes nothing, creating destroys nothing, a list may be written twice."""
     hints = {}
-    for toolset in TOOLSETS:
+    for toolset in (TODOS, tasks(), LEAN):
         for tool in map(wire, make_tools(toolset)):
             notes = tool["annotations"]
             assert notes["openWorldHint"] is False

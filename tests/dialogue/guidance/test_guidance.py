@@ -9,6 +9,8 @@ import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.samples import published
+from support.talk import planned
 
 from todoplan import texts as wording
 from todoplan.core.commands import ApprovePlan, CreateTask, CreateTasks, UpdateTask
@@ -31,6 +33,7 @@ from todoplan.dialogue.guidance import (
 )
 from todoplan.dialogue.toolbox import Toolbox
 from todoplan.dialogue.tools import LEAN, TODOS, TOOLSETS, ToolSet, tasks
+from todoplan.testing.adapters.host import SAMPLES
 
 REMINDER_TEXTS = Path(wording.__file__).parent / "reminders.txt"
 
@@ -397,29 +400,15 @@ def test_only_what_does_not_wait_is_named():
     assert unfinished_error(failed).data == {"task_ids": ("7",)}
 
 
-ENDS = {"todos": "set its status to waiting", "tasks": "say what it is in ", "lean": "send wait"}
-
-
 @pytest.mark.parametrize("toolset", TOOLSETS.values(), ids=TOOLSETS)
 def test_who_makes_tasks_wait_as_the_reminder_says_is_not_reminded_again(toolset):
     """Each tool set has its own way, said in the reminder with its own names."""
-    box = Toolbox(toolset)
-    text = Guidance(toolset).after_model(OPEN, ANSWER, Memory()).text
-    assert ENDS[toolset.name] in text
-    ways = {
-        "todos": (
-            "write_todos",
-            {"todos": [{"content": t.subject, "status": "waiting"} for t in OPEN]},
-        ),
-        "lean": ("plan", {"wait": {"1": "ann", "2": "bob"}}),
-    }
-    plan = OPEN
-    if toolset.name == "tasks":
-        (key,) = re.findall(r"say what it is in (\w+)", text)
-        for task in OPEN:
-            plan = box.call(plan, "TaskUpdate", {"taskId": task.id, key: "ann"}).plan
-    else:
-        plan = box.call(plan, *ways[toolset.name]).plan
+    box, plan = Toolbox(toolset), planned("Write it", "Test it")
+    text = Guidance(toolset).after_model(plan, ANSWER, Memory()).text
+    assert toolset.text("waiting") in text
+    for sample in SAMPLES[toolset.name].waiting:
+        call = published(toolset, sample)
+        plan = box.call(plan, call.name, call.arguments).plan
     assert [task.id for task in plan.waiting()] == ["1", "2"]
     assert Guidance(toolset).after_model(plan, ANSWER, Memory()).verdict == "accept"
 

@@ -29,8 +29,8 @@ from todoplan.testing.adapters import (
 )
 from todoplan.testing.adapters.checks import DEEP_TEXT, LONG_NUMBER
 from todoplan.testing.adapters.host import (
+    CHECKED_TOOLSETS,
     TASKS,
-    TOOLSETS,
     Checks,
     HungError,
     broken_runs,
@@ -407,7 +407,7 @@ def test_calls_are_numbered_and_parted():
     assert [one.text for one in parted[0]] == ["x", "x", "Done."]
 
 
-@pytest.mark.parametrize("toolset", TOOLSETS.values(), ids=TOOLSETS)
+@pytest.mark.parametrize("toolset", CHECKED_TOOLSETS.values(), ids=CHECKED_TOOLSETS)
 def test_a_conversation_is_worth_its_time(toolset):
     """Each conversation has an error, calls every writing tool, and each run changes the plan."""
     harness = Whole().harness(toolset)
@@ -430,7 +430,7 @@ def test_no_check_hides_another():
 def test_a_plan_is_compared_without_times():
     """An adapter with a clock of its own fails only the check of the times."""
     timeless = suite_of(lambda _, setup: Sound(attrs.evolve(setup, clock=lambda: LATER)))
-    timeless.test_the_plans_are_the_same(TOOLSETS["todos"])
+    timeless.test_the_plans_are_the_same(CHECKED_TOOLSETS["todos"])
     with pytest.raises(AssertionError, match="the times"):
         timeless.test_the_times_are_those_of_the_clock()
 
@@ -596,11 +596,11 @@ OFFERED = {
 def test_tools_that_are_others_are_told(what, change, said):
     """The message names the tool or the argument that differs, and what was offered."""
     with pytest.raises(AssertionError, match=said):
-        getattr(offering(change), f"test_the_{what}_are_those_of_the_tool_set")(TOOLSETS["tasks"])
+        getattr(offering(change), f"test_the_{what}_are_those_of_the_tool_set")(TASKS)
 
 
 @pytest.mark.parametrize("strict", [True, False])
-@pytest.mark.parametrize("toolset", TOOLSETS.values(), ids=TOOLSETS)
+@pytest.mark.parametrize("toolset", CHECKED_TOOLSETS.values(), ids=CHECKED_TOOLSETS)
 def test_a_framework_may_say_more(toolset, strict):
     """A framework may add titles to plain and strict schemas, and offer tools of its own."""
 

@@ -357,14 +357,14 @@ def declares(suite: Checks, *wanted: Capability) -> bool:
 
 Run = tuple[ModelTurn, ...]
 
-TOOLSETS: dict[str, ToolSet] = {
+CHECKED_TOOLSETS: dict[str, ToolSet] = {
     **BASIC_TOOLSETS,
     "renamed": tasks("snake").renamed(TaskCreate="add_step", TaskUpdate="change_step"),
     "renamed_list": TODOS.renamed(write_todos="TodoWrite"),
 }
 """The tool sets that the checks use, by name."""
 
-each_toolset = pytest.mark.parametrize("toolset", TOOLSETS.values(), ids=TOOLSETS)
+each_toolset = pytest.mark.parametrize("toolset", CHECKED_TOOLSETS.values(), ids=CHECKED_TOOLSETS)
 
 
 def turn(*calls: tuple[str, Any], text: str = "") -> ModelTurn:
@@ -414,6 +414,36 @@ def changes(*task_ids: str, **changes: object) -> ModelTurn:
 
 
 LISTS = turn(("TaskList", {}))
+
+
+@attrs.frozen
+class Samples:
+    """
+    Sample calls of a tool set, under the names of its tools in texts and files.
+
+    The checks have the `conversation` with every adapter. It calls every tool that writes, each of
+    its runs changes the plan, and one of its calls is refused.
+
+    `completing` are calls that create the tasks "Write it" and "Test it", and start and complete
+    each of them. Every preset accepts them if the tools have the fields that it requires.
+    `waiting` are calls that make both tasks wait, if both are pending.
+    """
+
+    conversation: tuple[Run, ...]
+    completing: tuple[Call, ...]
+    waiting: tuple[Call, ...]
+
+
+def _two(first: str, second: str) -> dict[str, Any]:
+    """Return the arguments of a whole-list write of the two tasks, with these statuses."""
+    tasks = ("Write it", "Writing it", first), ("Test it", "Testing it", second)
+    return {
+        "todos": [
+            {"content": content, "activeForm": form, "priority": "high", "status": status}
+            for content, form, status in tasks
+        ]
+    }
+
 
 _LIST = (
     (
@@ -467,7 +497,39 @@ _STEPS = (
         says(),
     ),
 )
-_CONVERSATIONS = {"todos": _LIST, "tasks": _ITEMS, "lean": _STEPS}
+SAMPLES = {
+    "todos": Samples(
+        conversation=_LIST,
+        completing=(
+            Call("write_todos", _two("in_progress", "pending")),
+            Call("write_todos", _two("completed", "in_progress")),
+            Call("write_todos", _two("completed", "completed")),
+        ),
+        waiting=(Call("write_todos", _two("waiting", "waiting")),),
+    ),
+    "tasks": Samples(
+        conversation=_ITEMS,
+        completing=(
+            *creates("Write it", activeForm="Writing it", priority="low").calls,
+            *creates("Test it", activeForm="Testing it", priority="low").calls,
+            *changes("1", status="in_progress").calls,
+            *changes("1", status="completed").calls,
+            *changes("2", status="in_progress").calls,
+            *changes("2", status="completed").calls,
+        ),
+        waiting=changes("1", "2", waitingFor="Ann").calls,
+    ),
+    "lean": Samples(
+        conversation=_STEPS,
+        completing=(
+            Call("plan", {"write": ["Write it", "Test it"]}),
+            Call("plan", {"done": [1]}),
+            Call("plan", {"done": [2]}),
+        ),
+        waiting=(Call("plan", {"wait": {"1": "Ann", "2": "Bo"}}),),
+    ),
+}
+"""Sample calls, by the name of the tool set. The tests of a tool set take their calls from here."""
 
 
 def conversation(toolset: ToolSet) -> tuple[Run, ...]:
@@ -477,7 +539,7 @@ def conversation(toolset: ToolSet) -> tuple[Run, ...]:
         calls = (attrs.evolve(call, name=toolset.shown(call.name)) for call in one.calls)
         return attrs.evolve(one, calls=tuple(calls))
 
-    return tuple(tuple(map(shown, run)) for run in _CONVERSATIONS[toolset.name])
+    return tuple(tuple(map(shown, run)) for run in SAMPLES[toolset.name].conversation)
 
 
 def conversations(toolset: ToolSet) -> st.SearchStrategy[tuple[Run, ...]]:

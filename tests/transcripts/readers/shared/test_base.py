@@ -6,53 +6,41 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.own_recordings import DIALECTS, own_recording
+from support.samples import sample_turns
 from support.talk import toolbox
 from support.wires import WIRES
 
+from todoplan.core.plan.plan import Plan
+from todoplan.dialogue.calls import Call
 from todoplan.dialogue.tools import BASIC_TOOLSETS
 from todoplan.transcripts.calls import BadLine, CallResult, OtherCall, PlanningCall
 from todoplan.transcripts.readers.base import Answered, Joiner, Seen, parse_time
 from todoplan.transcripts.replay import replay_file
-
-LEAN = (
-    [("search", {"q": "x"})],
-    [("plan", {"write": ["Read it", "Fix it", "Test it"]}), ("search", {})],
-    [("plan", {})],
-    [("plan", {"done": [9]})],
-    [("plan", {"done": [1], "add": ["Tell"], "edit": [{"id": 3, "after": [4]}]})],
-    [("plan", {"done": [2]}), ("plan", {"drop": [4]})],
-    [("plan", '{"done": [3')],
-    [
-        (
-            "plan",
-            {"write": ["Test it", "More"], "add": ["Most"], "edit": [{"id": 6, "text": "Last"}]},
-        )
-    ],
-)
-TODOS = (
-    [("write_todos", {"todos": [{"content": "Read it", "status": "in_progress"}]})],
-    [("write_todos", {"todos": [{"content": "Read it", "status": "maybe"}]})],
-    [("read_todos", {})],
-    [("write_todos", {"todos": [{"content": "Read it", "status": "completed"}]})],
-)
-TASKS = (
-    [("TaskCreate", {"subject": "Read it"}), ("TaskCreate", {"subject": "Fix it"})],
-    [("TaskUpdate", {"taskId": "2", "addBlockedBy": ["1"]})],
-    [("TaskUpdate", {"taskId": "7", "status": "completed"}), ("TaskList", {})],
-)
-SCRIPTS = {"lean": (LEAN, 8, 2), "todos": (TODOS, 4, 1), "tasks": (TASKS, 5, 1)}
 
 
 @pytest.mark.parametrize("name", BASIC_TOOLSETS)
 @pytest.mark.parametrize("wire", WIRES, ids=[wire.name for wire in WIRES])
 def test_what_a_loop_of_ours_recorded_replays_to_its_plan(tmp_path, wire, name):
     """In every wire shape, with each tool set: the calls, the refused ones, the very plan."""
-    turns, calls, refused = SCRIPTS[name]
-    path, plan = own_recording(tmp_path, wire, toolbox(name), *turns)
+    box, plan, replies = toolbox(name), Plan(), []
+    broken, other = Call(box.toolset.writer, '{"done": [3'), Call("search", {"q": "x"})
+    turns = [(other,), *sample_turns(name), (broken,), (*sample_turns(name)[0], other)]
+    for calls in turns:
+        replies += box.turn(plan, [call for call in calls if call is not other]).replies
+        plan = replies[-1].plan if replies else plan
+    recorded = [[(call.name, call.arguments) for call in calls] for calls in turns]
+    path, end = own_recording(tmp_path, wire, box, *recorded)
+    assert end == plan
     replay = replay_file(path)
     outcomes = [step.outcome for step in replay.steps()]
     (lane,) = replay.lanes
-    assert (replay.dialect, lane.calls, lane.refused) == (DIALECTS[wire.name], calls, refused)
+    refused = sum(reply.is_error for reply in replies)
+    assert refused >= 2
+    assert (replay.dialect, lane.calls, lane.refused) == (
+        DIALECTS[wire.name],
+        len(replies),
+        refused,
+    )
     assert {"unreadable", "impossible"}.isdisjoint(outcomes)
     assert lane.plan == plan
     assert replay.other_tools == ()
