@@ -117,7 +117,8 @@ def test_what_the_schema_allows_intake_takes_as_it_is(pair, strict, plan, data):
     reply = box.call(plan, tool.key, arguments)
     check_reply(plan, reply)
     # A schema cannot say it: what waits is pending, and what is closed waits for nothing.
-    waits = {"word", "ignored_key"} if {"waitingFor", "waiting_for"} & arguments.keys() else set()
+    reasons = {field.name for field in tool.fields if field.target in {"waiting", "wait"}}
+    waits = {"word", "ignored_key"} if reasons & arguments.keys() else set()
     # Nor that a deletion takes no other argument along: the reply says which were ignored.
     deletes = arguments.get("status") == "deleted"
     waits |= {"ignored_key"} if deletes else set()
@@ -127,7 +128,7 @@ def test_what_the_schema_allows_intake_takes_as_it_is(pair, strict, plan, data):
     # Not said by a schema either: a task with subtasks is not deleted, and what is closed waits for
     # nothing.
     known |= {"has_children"} if deletes else set()
-    known |= {"cannot_wait"} if {"wait", "waitingFor", "waiting_for"} & arguments.keys() else set()
+    known |= {"cannot_wait"} if reasons & arguments.keys() else set()
     assert {problem.code for problem in reply.problems} <= known
     own = json.dumps(arguments, ensure_ascii=False) + "".join(task.subject for task in plan)
     assert PYTHON.search(reply.text) is None or PYTHON.search(own)

@@ -1,14 +1,16 @@
 """
-A new field of a task, of a kind that is known, is declared in three files and works everywhere.
+The table "Where things go" in CONTRIBUTING names files and names that exist, and is enough.
 
-The row in CONTRIBUTING that says so is carried out: in a copy of the package, which consists of
-links but for the three files, a task gets a field `location`. Another process uses that copy.
+Two of its rows are carried out in a copy of the package, which consists of links but for the edited
+files: a task gets a field `location`, and there is one more tool set, `steps`. Another process uses
+the copy.
 """
 
 import os
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -25,7 +27,7 @@ IN_UPDATE = (
 )
 LAST_LABEL = "== task.check ==\n"
 LABEL = "== task.location ==\nLocation: $value\n\n"
-EDITS = {
+FIELD = {
     "core/plan/model.py": [(LAST_OF_TASK, LAST_OF_TASK + IN_TASK)],
     "core/commands.py": [
         (LAST_OF_TASK, LAST_OF_TASK + IN_TASK),
@@ -33,6 +35,92 @@ EDITS = {
     ],
     "texts/replies.txt": [(LAST_LABEL, LABEL + LAST_LABEL)],
 }
+REGISTRY = "# -------- registry --------\n"
+STEPS = """
+STEPS = ToolSet(
+    "steps",
+    (
+        Tool(
+            "add_task",
+            (Field("text", "subject", Kind.LINE, required=True, aliases=TITLES),),
+            lambda values: CreateTask(values["subject"]),
+            adds_only=True,
+        ),
+        Tool(
+            "set_task",
+            (
+                Field("number", "task_id", Kind.ID, required=True),
+                Field("status", "status", Kind.STATUS),
+                Field("waitsFor", "waiting", Kind.LINE, clears=True),
+            ),
+            _update,
+        ),
+        Tool("show_tasks", (), lambda _: Query(), read_only=True),
+    ),
+    "set_task",
+    expression="STEPS",
+)
+"""
+NAMED, STEPS_NAMED = '    "lean": LEAN,\n', '    "steps": STEPS,\n'
+TEXTS = """
+== system.compact ==
+Plan with `$add_task`.
+
+== system.guided ==
+Plan with `$add_task` and `$set_task`.
+
+== instructions ==
+`$add_task` adds, `$set_task` changes, `$show_tasks` shows. For work of three or more steps.
+
+== waiting ==
+What waits: say for whom in $waiting.
+"""
+SAMPLED = "SAMPLES = {\n"
+SAMPLE = """
+    "steps": Samples(
+        conversation=(
+            (
+                turn(("add_task", {"text": "Dig"}), ("add_task", {"text": "Lay"})),
+                turn(("set_task", {"number": "1", "status": "completed"}), ("show_tasks", {})),
+                turn(("set_task", {"number": "9", "status": "completed"})),
+                says(),
+            ),
+        ),
+        completing=(
+            Call("add_task", {"text": "Write it"}),
+            Call("add_task", {"text": "Test it"}),
+            Call("set_task", {"number": "1", "status": "in_progress"}),
+            Call("set_task", {"number": "1", "status": "completed"}),
+            Call("set_task", {"number": "2", "status": "in_progress"}),
+            Call("set_task", {"number": "2", "status": "completed"}),
+        ),
+        waiting=(
+            Call("set_task", {"number": "1", "waitsFor": "Ann"}),
+            Call("set_task", {"number": "2", "waitsFor": "Ann"}),
+        ),
+    ),
+"""
+TOOL_SET = {
+    "dialogue/tools.py": [(REGISTRY, STEPS + REGISTRY), (NAMED, NAMED + STEPS_NAMED)],
+    "texts/steps.txt": [("", TEXTS)],
+    "testing/adapters/host.py": [(SAMPLED, SAMPLED + SAMPLE)],
+}
+TRIED = [
+    "adapters/functions/test_conformance.py::TestOpenAIChat",
+    "adapters/mcp/test_apps.py",
+    "cli/commands/test_schema.py",
+    "dialogue/guidance/test_guidance.py",
+    "dialogue/intake/test_read.py",
+    "dialogue/test_fuzz.py",
+    "dialogue/test_parallel_calls.py",
+    "dialogue/tools/test_toolset.py",
+    "laws/test_sessions_law.py",
+    "laws/test_toolset_law.py",
+    "testing/adapters/test_suite.py",
+    "transcripts/readers/shared/test_base.py",
+    "transcripts/test_tools.py",
+]
+"""Tests of every tool set. Redrawn snapshots and counted tokens are left out."""
 
 
 def rows():
@@ -53,27 +141,57 @@ def test_what_a_row_names_is_there(added):
         assert re.search(rf"\b{name}\b", found.read_text("utf-8")), (name, file)
 
 
-def test_the_row_of_a_field_names_these_files():
-    """Before its first full stop it has what must be touched; after it, what may be."""
-    row = rows()["a field of a task"]
-    assert set(re.findall(r"`([\w/]+\.\w+)`", row.partition(". ")[0])) == set(EDITS)
+@pytest.mark.parametrize(
+    ("added", "edits"), [("a field of a task", FIELD), ("a tool set", TOOL_SET)]
+)
+def test_a_row_begins_with_what_must_be_touched(added, edits):
+    """Before what may be touched, and before what only tests ask for, it names these files."""
+    must = re.split(r"\. Without |, a budget ", rows()[added])[0].replace("NAME", "steps")
+    assert set(re.findall(r"`([\w/]+\.\w+)`", must)) == set(edits)
 
 
-def copy(folder, out):
+def copy(folder, out, edits):
     """Copy the folders of the edited files, edited, and link everything else."""
     out.mkdir()
     for path in folder.iterdir():
         name = path.relative_to(PACKAGE).as_posix()
-        if name in EDITS:
-            text = path.read_text("utf-8")
-            for old, new in EDITS[name]:
+        if any(edited.startswith(f"{name}/") for edited in edits):
+            copy(path, out / path.name, edits)
+        elif path.name != "__pycache__" and name not in edits:
+            (out / path.name).symlink_to(path)
+    for name in edits:
+        path = PACKAGE / name
+        if path.parent == folder:
+            text = path.read_text("utf-8") if path.exists() else ""
+            for old, new in edits[name]:
                 assert text.count(old) == 1
                 text = text.replace(old, new)
             (out / path.name).write_text(text, "utf-8")
-        elif any(edited.startswith(f"{name}/") for edited in EDITS):
-            copy(path, out / path.name)
-        elif path.name != "__pycache__":
-            (out / path.name).symlink_to(path)
+
+
+@pytest.fixture
+def with_edits(tmp_path):
+    """Return a function that edits a copy of the package and returns how to run Python with it."""
+
+    def copied(edits):
+        copy(PACKAGE, tmp_path / "todoplan", edits)
+        variables = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT / "tests"))),
+            "TODOPLAN_STORE": str(tmp_path / "plans.json"),
+            "HYPOTHESIS_PROFILE": "dev",
+            "COLUMNS": "100",
+        }
+        return partial(
+            subprocess.run,
+            cwd=tmp_path,
+            env=variables,
+            text=True,
+            capture_output=True,
+            check=False,
+        )
+
+    return copied
 
 
 USES = r"""
@@ -152,28 +270,22 @@ COMMANDS = [
 
 
 @pytest.mark.slow
-def test_a_new_field_works_everywhere(tmp_path):
+def test_a_new_field_works_everywhere(with_edits):
     """Tools, documents, other systems, page, command line, drift and strategies know it."""
-    copy(PACKAGE, tmp_path / "todoplan")
-    variables = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join((str(tmp_path), str(ROOT / "tests"))),
-        "TODOPLAN_STORE": str(tmp_path / "plans.json"),
-        "COLUMNS": "100",
-    }
-
-    def run(*arguments):
-        return subprocess.run(
-            [sys.executable, *arguments],
-            cwd=tmp_path,
-            env=variables,
-            text=True,
-            capture_output=True,
-            check=False,
-        )
-
-    used = run("-c", USES)
+    run = with_edits(FIELD)
+    used = run([sys.executable, "-c", USES])
     assert used.returncode == 0, used.stderr
     for arguments, said in COMMANDS:
-        done = run("-m", "todoplan", *arguments)
+        done = run([sys.executable, "-m", "todoplan", *arguments])
         assert said in done.stdout, (arguments, done.stdout, done.stderr)
+
+
+@pytest.mark.slow
+def test_a_new_tool_set_is_tried_by_every_test_of_tool_sets(with_edits):
+    """Two files and its samples are enough: no test has a table of its own that lacks it."""
+    tests = [str(ROOT / "tests" / name) for name in TRIED]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not slow"]
+    done = with_edits(TOOL_SET)(
+        [*command, f"--rootdir={ROOT}", f"-c{ROOT / 'pyproject.toml'}", *tests]
+    )
+    assert done.returncode == 0, done.stdout
