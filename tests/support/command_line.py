@@ -149,6 +149,7 @@ def serving(*line, **variables):
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
+        assert process.stderr
         try:
             yield process.stderr.readline().split()[-1]
         finally:
