@@ -27,7 +27,7 @@ def write(plan, base, todos, policy=ANYTHING):
 
 
 def after(plan, *others):
-    """Return the plan after commands of another hand."""
+    """Return the plan after commands of another actor."""
     for command in others:
         plan = decide(plan, command, ANYTHING).unwrap()
     return plan
@@ -41,7 +41,7 @@ def shown(plan):
     return [(task.subject, task.status.value) for task in plan]
 
 
-def test_what_another_hand_added_stays():
+def test_what_another_actor_added_stays():
     """The list does not have it, for its writer has not seen it; it stays where it was."""
     plan = after(BASE, commands.CreateTask("Tell Ann"))
     todos = [Todo("Draft", "completed"), Todo("Review"), Todo("Send"), Todo("New")]
@@ -61,8 +61,8 @@ def test_what_another_hand_added_stays():
         commands.UpdateTask("2", add_blocked_by=("1",)),
     ],
 )
-def test_what_another_hand_changed_is_neither_removed_nor_set_back(change):
-    """Left out, it stays; repeated as the base had it, it is as the other hand made it."""
+def test_what_another_actor_changed_is_neither_removed_nor_set_back(change):
+    """Left out, it stays; repeated as the base had it, it is as the other actor made it."""
     plan = after(BASE, change)
     assert write(plan, BASE, [Todo("Draft"), Todo("Send")])["2"] == plan["2"]
     assert write(plan, BASE, lines(BASE)) == plan
@@ -75,13 +75,13 @@ def test_what_the_writer_leaves_out_and_nobody_changed_goes():
 
 
 def test_where_both_changed_a_field_the_later_write_stands():
-    """The status is the writer's, the text is the other hand's."""
+    """The status is the writer's, the text is the other actor's."""
     plan = after(BASE, commands.UpdateTask("1", status="cancelled", subject="Draft it"))
     done = write(plan, BASE, [Todo("Draft", "completed"), Todo("Review"), Todo("Send")])
     assert (done["1"].subject, done["1"].status) == ("Draft it", Status.COMPLETED)
 
 
-def test_what_another_hand_removed_stays_removed():
+def test_what_another_actor_removed_stays_removed():
     """Whether the list repeats it or changes it."""
     plan = after(BASE, commands.DeleteTask("2"))
     for status in ("pending", "completed"):
@@ -89,7 +89,7 @@ def test_what_another_hand_removed_stays_removed():
         assert write(plan, BASE, todos) == plan
 
 
-def test_the_same_text_as_another_hand_added_is_that_task():
+def test_the_same_text_as_another_actor_added_is_that_task():
     """It is not made twice; what the line says beyond that is taken."""
     plan = after(BASE, commands.CreateTask("Tell Ann", status="in_progress", owner="ann"))
     todos = [*lines(BASE), Todo("Tell Ann")]
@@ -100,7 +100,7 @@ def test_the_same_text_as_another_hand_added_is_that_task():
 
 
 def test_the_order_is_the_writers_only_if_it_changed_it():
-    """Else another hand's order stands, and new lines come behind the line before them."""
+    """Otherwise the other actor's order stays, and new lines follow the line above them."""
     plan = after(BASE, commands.CreateTask("Tell Ann"), commands.UpdateTask("4", owner="ann"))
     turned = plan_of([plan["3"], plan["4"], plan["1"], plan["2"]], revision=9)
     done = write(turned, BASE, [Todo("Draft"), Todo("New"), Todo("Review"), Todo("Send")])
@@ -126,8 +126,8 @@ def test_without_a_base_the_base_is_the_plan_as_it_is():
 
 
 @st.composite
-def hands(draw):
-    """Draw a plan, what another hand makes of it, and a list written without having seen that."""
+def writes(draw):
+    """Draw a plan, what another actor makes of it, and a list written without having seen that."""
     base = draw(strategies.plans(max_size=6))
     plan = base
     for _ in range(draw(st.integers(1, 4))):
@@ -141,9 +141,9 @@ def hands(draw):
     return base, plan, [*todos, *(Todo(f"new {title}") for title in new)]
 
 
-@given(hands())
-def test_what_one_hand_did_and_the_other_did_not_touch_is_in_the_plan(drawn):
-    """For any two interleaved hands; and the list, written again, changes nothing."""
+@given(writes())
+def test_what_one_actor_did_and_the_other_did_not_touch_is_in_the_plan(drawn):
+    """For any two actors who take turns; and the same list, written again, changes nothing."""
     base, plan, todos = drawn
     named = {todo.id for todo in todos}
     answer = decide(plan, commands.WriteTodos(todos), ANYTHING, base=base)

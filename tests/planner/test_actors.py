@@ -85,7 +85,7 @@ def test_what_a_verifier_found_for_a_refused_call_is_no_news_to_its_actor(
 
 
 def test_what_a_program_recorded_is_news_and_so_is_what_was_found_for_another_actor():
-    """Nobody has told this hand of it."""
+    """No reply to this actor has reported it."""
     planner = Planner(toolbox=Toolbox(TASKS, ASKING), verify=lambda *_: (False, "2 failed"))
     planner.apply(CreateTask("Dig", check="it holds", status="in_progress"))
     planner.call("TaskUpdate", {"taskId": "1", "owner": "a"}, actor="a")
@@ -178,7 +178,7 @@ def test_the_journal_is_read_only_after_others():
 
 
 def test_who_lost_a_race_has_not_seen_who_won():
-    """An attempt that is made anew is made with what the faster hand did as unseen."""
+    """If another writer was faster, the repeated attempt reports the other writer's change."""
 
     class Overtaken(MemoryStore):
         armed = False
@@ -198,7 +198,7 @@ def test_who_lost_a_race_has_not_seen_who_won():
 
 
 def test_who_is_forgotten_is_found_in_the_journal(monkeypatch):
-    """Of more hands than are remembered, the one that was away longest."""
+    """Of more actors than are remembered, the one that called longest ago is forgotten."""
     monkeypatch.setattr("todoplan.planner.planner._MOST_ACTORS", 2)
     planner = Planner(toolbox=BOX)
     write(planner, "Dig", actor="bot")

@@ -1,4 +1,4 @@
-"""A planner on a store that can hold plans: it reads the tail alone, and nobody is faster."""
+"""A planner on a store that can lock plans: it reads the newest entries alone, and decides once."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -67,7 +67,7 @@ def test_a_plan_is_loaded_once_and_then_followed():
 
 
 def test_a_planner_that_begins_anew_does_not_read_the_whole_journal():
-    """Where its hand wrote last, there is nothing to look up; where another did, there is."""
+    """If its actor wrote the newest entry, nothing is looked up; otherwise the journal is read."""
     store = Counted()
     first = Planner(store, "a", toolbox=BOX)
     for subject in ("Dig", "Lay", "Fill"):

@@ -89,7 +89,7 @@ def test_it_is_the_same_across_processes(tmp_path):
     ],
 )
 def test_another_request_under_the_same_key_is_an_error(store, again):
-    """Other arguments, another hand, a command in place of a call: nothing is carried out."""
+    """Other arguments, another actor, a command instead of a call: nothing is carried out."""
     planner = new(store)
     planner.call("TaskCreate", DIG, actor="m", key="k")
     with pytest.raises(StoreError, match="'k' was already used for another request") as caught:
@@ -167,7 +167,7 @@ def test_calls_without_ids_have_keys_by_their_places():
 
 
 def test_what_others_did_since_a_call_is_told_where_the_caller_knows_what_was_seen():
-    """Its own work of then is no news to a hand; after a refusal nothing was seen."""
+    """The repeated call's own change is no news; a refused call has shown its caller nothing."""
     planner = Planner(toolbox=BOX)
     calls = [Call("TaskCreate", DIG, "1"), Call("TaskGet", {"taskId": "9"}, "2")]
     keys = planner.keys_of(calls, "thread")
@@ -204,7 +204,7 @@ def test_there_is_a_key_for_each_call_or_one_for_all(key, remedy):
 
 
 def test_the_plan_of_an_answer_that_is_given_again_is_the_plan_as_it_stands(store):
-    """Whoever keeps it would go back otherwise; the hand has not seen what came since."""
+    """An older plan would undo what came since, which the actor has not seen yet."""
     planner = Planner(store, "a", toolbox=Toolbox(TODOS, Policy()))
     lines = {"todos": [{"content": "Dig", "status": "pending"}]}
     first = planner.call("write_todos", lines, actor="m", key="k")

@@ -1,4 +1,4 @@
-"""Law 19 through a planner: several hands drain one plan, and no model ever repeats a fence."""
+"""Law 19 in a planner: several actors work on one plan, and no model repeats a fencing token."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -40,15 +40,15 @@ def fill(planner, *subjects):
 
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
-def test_two_hands_drain_a_plan(kind, tmp_path):
+def test_two_actors_complete_a_plan(kind, tmp_path):
     """Each in a planner of its own; each task is done once, by who claimed it."""
     store = MemoryStore() if kind == "memory" else SqliteStore(tmp_path / "plans.db")
     clock = Watch()
-    hands = {"ann": new(store, clock), "bob": new(store, clock, tasks(team=True))}
-    fill(hands["ann"], *"abcde")
-    mine = {name: [] for name in hands}
-    while hands["ann"].plan.counts.open:
-        for name, planner in hands.items():
+    actors = {"ann": new(store, clock), "bob": new(store, clock, tasks(team=True))}
+    fill(actors["ann"], *"abcde")
+    mine = {name: [] for name in actors}
+    while actors["ann"].plan.counts.open:
+        for name, planner in actors.items():
             if name == "ann":
                 reply = planner.call("plan", {"done": mine[name][-1:], **NEXT}, actor=name)
             else:
@@ -58,11 +58,11 @@ def test_two_hands_drain_a_plan(kind, tmp_path):
                 reply = planner.call("TaskClaim", {}, actor=name)
             assert not reply.is_error
             mine[name] = [task.id for task in reply.plan.active() if task.claim.owner == name]
-    assert hands["bob"].plan.counts.completed == 5
-    assert all(task.claims == 1 for task in hands["bob"].plan)
+    assert actors["bob"].plan.counts.completed == 5
+    assert all(task.claims == 1 for task in actors["bob"].plan)
 
 
-def test_hands_of_one_planner_hold_their_own(made):
+def test_actors_of_one_planner_hold_their_own(made):
     """Two actors through one planner: what one claimed the other can neither do nor take."""
     planner = made(toolbox=Toolbox(lean(team=True)))
     fill(planner, "Dig", "Lay")

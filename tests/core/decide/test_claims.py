@@ -102,7 +102,7 @@ def test_nobody_else_changes_the_status_of_a_claimed_task():
 
 
 def test_who_holds_the_fence_may():
-    """It is given with the command, or with what the hand holds."""
+    """The token is given with the command, or among the tokens of the actor."""
     assert done(CLAIMED, UpdateTask("1", status="completed", fence=1))["1"].claim is None
     whole = WriteTodos((Todo("a", "completed"), Todo("b"), Todo("c")))
     assert done(CLAIMED, whole, fences={"1": 1})["1"].status is Status.COMPLETED

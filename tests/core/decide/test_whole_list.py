@@ -158,7 +158,7 @@ def test_a_line_that_waits_is_pending():
 
 
 def test_levels_from_a_base():
-    """What its writer moved is moved; what another hand added stays where it is (law 15)."""
+    """What its writer moved is moved; what another actor added stays where it is (law 15)."""
     base = write(*lines("a .b c"), plan=Plan()).plan
     plan = write(*lines("a .b ..x c"), plan=base).plan
     answer = decide(plan, WriteTodos(lines("a b c")), Policy(), base=base)

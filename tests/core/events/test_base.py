@@ -1,4 +1,4 @@
-"""What a hand last saw of a plan, and what the others did since."""
+"""What a session last saw of a plan, and what others did since."""
 
 from todoplan import Plan, Task, decide, plan_of
 from todoplan.core import commands
@@ -35,7 +35,7 @@ def test_what_is_equal_is_no_difference():
 
 
 def test_a_base_knows_who_changed_what_since():
-    """The last hand that touched a task is named; one without a name changes nothing."""
+    """The last actor who changed a task is named; an actor without a name is not recorded."""
     events = decide(PLAN, commands.UpdateTask("1", status="in_progress")).events
     base = Base(PLAN).after(events, "ann").after((), "bob").after(events, None)
     assert base.actors == {"1": "ann"}
