@@ -1191,7 +1191,8 @@ class Planner(Transactions[Store]):
         Return a session: one conversation with this plan. Several sessions may have the same actor.
 
         A `record` (`session.record`) continues the conversation from which it was saved. Without a
-        record, the session has listed nothing.
+        record, the session has listed nothing. With the tool set of a team, a session without an
+        actor has a name from its record.
         """
         # Imported here: the session needs this module, and most planners need no session.
         from todoplan.planner.session import Session, record_from_data  # noqa: PLC0415
