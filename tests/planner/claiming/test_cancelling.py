@@ -8,8 +8,9 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from support.claiming import OhError, filled
 
-from todoplan.core.commands import ClaimTask, CreateTask, CreateTasks, RestorePlan, UpdateTask
+from todoplan.core.commands import ClaimTask, CreateTask, RestorePlan, UpdateTask
 from todoplan.core.plan.model import Status
 from todoplan.dialogue import Toolbox, lean, tasks
 from todoplan.dialogue.toolbox import seeded
@@ -20,10 +21,6 @@ from todoplan.stores import MemoryStore
 from todoplan.stores.sqlite import SqliteStore
 
 DONE = {"status": "completed"}
-
-
-class OhError(Exception):
-    """What a body raises."""
 
 
 class SlowStore(MemoryStore):
@@ -49,13 +46,6 @@ class SlowStore(MemoryStore):
             msg = "away"
             raise StoreError(msg, problem="unreachable")
         return super().hold(plan_id)
-
-
-def filled(store=None, count=1):
-    """Return a store with a plan of so many tasks."""
-    store = store or MemoryStore()
-    Planner(store, "p").apply(CreateTasks([CreateTask(f"t{n}") for n in range(count)]))
-    return store
 
 
 async def cancelled(planner, work, begun=None):

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
+from support.claiming import OhError
 
 from todoplan.core.commands import ClaimTask, CreateTask, UpdateTask
 from todoplan.core.plan.model import Status
@@ -15,11 +16,6 @@ from todoplan.errors import PlanError, StoreError
 from todoplan.planner import Planner
 from todoplan.planner.claiming import Claimed, claims
 from todoplan.stores import MemoryStore
-
-
-class OhError(Exception):
-    """What a body raises."""
-
 
 TWO = CreateTask("t0"), CreateTask("t1")
 

@@ -5,8 +5,9 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from support.claiming import OhError, filled
 
-from todoplan.core.commands import ClaimTask, CreateTask, UpdateTask
+from todoplan.core.commands import ClaimTask, UpdateTask
 from todoplan.core.plan.model import Status, Waiting
 from todoplan.core.problems import Problem
 from todoplan.core.rules import Policy, Rule
@@ -16,10 +17,6 @@ from todoplan.planner import Planner
 from todoplan.planner.claiming import claims
 from todoplan.planner.claiming import workers as pool
 from todoplan.stores import MemoryStore
-
-
-class OhError(Exception):
-    """What a body raises."""
 
 
 class FlakyStore(MemoryStore):
@@ -49,14 +46,6 @@ def run(made, drain):
     return lambda store, handler, **options: drain(made(store), handler, workers=1, **options)
 
 
-def filled(count=1):
-    """Return a store with a plan of so many tasks."""
-    store = FlakyStore()
-    for number in range(count):
-        Planner(store, "p").apply(CreateTask(f"t{number}"))
-    return store
-
-
 def task_in(store):
     return Planner(store, "p").plan["1"]
 
@@ -68,7 +57,7 @@ def done_of(done):
 @pytest.mark.parametrize("problems", [AWAY, ["unknown"], ["lost", "unknown"]])
 def test_finished_work_is_reported_once_the_store_is_back(run, problems):
     """The work would be done again otherwise; a commit without an acknowledgement is found."""
-    store = filled()
+    store = filled(FlakyStore())
     calls = []
 
     def handler(held):
@@ -84,7 +73,7 @@ def test_finished_work_is_reported_once_the_store_is_back(run, problems):
 
 def test_why_a_body_raised_is_recorded_once_the_store_is_back(run):
     """The reason of a failed attempt is repeated like a completion."""
-    store = filled()
+    store = filled(FlakyStore())
 
     def handler(held):
         store.problems = [*AWAY]
@@ -96,11 +85,11 @@ def test_why_a_body_raised_is_recorded_once_the_store_is_back(run):
 
 def test_a_pool_outlives_an_outage_between_two_tasks(run):
     """For up to a lease; a failure that does not pass is raised at once."""
-    store = filled(2)
+    store = filled(FlakyStore(), 2)
     store.problems = [*AWAY]
     assert done_of(run(store, lambda held: None)) == (2, 0, 0)
     for problem, lease in (("disk_full", 300), ("unreachable", 0.05)):
-        store = filled()
+        store = filled(FlakyStore())
         store.problems = [problem] * 100
         with pytest.raises(StoreError, match=problem):
             run(store, lambda held: None, lease=lease)
@@ -110,7 +99,7 @@ def test_a_pool_outlives_an_outage_between_two_tasks(run):
 def test_each_outage_while_a_pool_waits_for_others_has_a_lease_of_its_own(run, monkeypatch):
     """The earlier one is over once the store has answered."""
     monkeypatch.setattr(pool, "_PAUSE", 0.01)
-    store = filled()
+    store = filled(FlakyStore())
     other = Planner(store, "p").claim("other")
     store.problems = ["busy"]
     timers = [
@@ -125,7 +114,7 @@ def test_each_outage_while_a_pool_waits_for_others_has_a_lease_of_its_own(run, m
 
 def test_a_report_that_a_store_refuses_gives_the_task_back(run):
     """Nobody could claim the task for the rest of the lease otherwise."""
-    store = filled()
+    store = filled(FlakyStore())
 
     def handler(held):
         if held.fence == 1:
@@ -141,7 +130,7 @@ def test_a_release_that_a_policy_refuses_hides_no_error():
         return (Problem("never_back", (move.task_id,)) for move in change.moves(Status.PENDING))
 
     box = Toolbox(policy=Policy().adding(Rule("never_back", never_back)))
-    store = filled()
+    store = filled(FlakyStore())
     with pytest.raises(OhError), Planner(store, "p", toolbox=box).claim("bot"):
         raise OhError
     assert task_in(store).claim.owner == "bot"
@@ -150,7 +139,7 @@ def test_a_release_that_a_policy_refuses_hides_no_error():
 @pytest.mark.parametrize("error", [None, OhError])
 def test_an_outage_of_more_than_a_lease_is_raised(error):
     """What the body raised goes first."""
-    store = filled()
+    store = filled(FlakyStore())
     held = Planner(store, "p").claim(ClaimTask("bot", lease=0.05))
     with pytest.raises(error or StoreError), held:  # noqa: PT012 - its end raises
         store.problems = ["unreachable"] * 100
@@ -161,7 +150,7 @@ def test_an_outage_of_more_than_a_lease_is_raised(error):
 
 def test_ctrl_c_waits_for_no_store():
     """The claim expires."""
-    store = filled()
+    store = filled(FlakyStore())
     held = Planner(store, "p").claim("bot")
     with pytest.raises(KeyboardInterrupt), held:  # noqa: PT012 - its end raises
         store.problems = [*AWAY]
@@ -171,7 +160,7 @@ def test_ctrl_c_waits_for_no_store():
 
 def test_a_body_that_stops_because_its_claim_is_lost_completes_nothing(run):
     """Although nobody else has the task: the work was not finished."""
-    store = filled()
+    store = filled(FlakyStore())
 
     def handler(held):
         if held.fence == 1:
@@ -184,7 +173,7 @@ def test_a_body_that_stops_because_its_claim_is_lost_completes_nothing(run):
 
 def test_a_claim_that_was_lost_for_a_while_is_completed():
     """A renewal has been accepted since, and the body has seen that."""
-    store = filled()
+    store = filled(FlakyStore())
     with Planner(store, "p").claim("bot") as held:
         held._ends = 0
         assert held.lost
@@ -196,7 +185,7 @@ def test_a_claim_that_was_lost_for_a_while_is_completed():
 def test_a_claim_whose_answer_came_late_is_renewed_before_the_body_begins(made, monkeypatch):
     """By this process's clock little of its lease is left."""
     now = [1000.0]
-    store = filled()
+    store = filled(FlakyStore())
     planner = made(store)
     monkeypatch.setattr(claims.time, "monotonic", lambda: now[0])
 
@@ -213,7 +202,7 @@ def test_a_claim_whose_answer_came_late_is_renewed_before_the_body_begins(made, 
 
 def test_a_pool_waits_for_what_another_one_puts_off():
     """The other may be killed before it tries again. A wait of a person is no such delay."""
-    planner = Planner(filled(), "p")
+    planner = Planner(filled(FlakyStore()), "p")
     assert pool._Idle(planner, 0.0).is_over(planner.plan)
     held = planner.claim(ClaimTask("other", attempts=3))
     held.backoff = 30
@@ -231,7 +220,7 @@ def test_a_pool_waits_for_what_another_one_puts_off():
 def test_a_task_whose_workers_are_lost_says_so():
     """A process that ends in the middle of a task records nothing itself."""
     now = [datetime(2026, 1, 1, tzinfo=UTC)]
-    planner = Planner(filled(), "p", clock=lambda: now[0])
+    planner = Planner(filled(FlakyStore()), "p", clock=lambda: now[0])
     for _ in range(3):
         planner.claim(ClaimTask("w1", lease=60, attempts=2))
         now[0] += timedelta(minutes=2)
@@ -242,7 +231,7 @@ def test_a_task_whose_workers_are_lost_says_so():
 
 def test_a_worker_releases_a_task_that_has_to_wait(made):
     """That is no failed attempt, and the end of the body reports nothing more."""
-    store = filled()
+    store = filled(FlakyStore())
     waiting = Waiting("legal", question="May we?")
     with made(store).claim("bot") as held:
         held.release(waiting)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
+from support.claiming import OhError
 
 from todoplan.core.commands import ClaimTask, CreateTask, UpdateTask
 from todoplan.core.plan.model import Claim, Status, Waiting
@@ -16,10 +17,6 @@ from todoplan.planner.claiming import work, work_async
 from todoplan.planner.claiming import workers as pool
 from todoplan.render import to_text
 from todoplan.stores import MemoryStore
-
-
-class OhError(Exception):
-    """What a body raises."""
 
 
 def fail(held):
