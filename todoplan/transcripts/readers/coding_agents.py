@@ -276,19 +276,13 @@ def codex(source: Source, joiner: Joiner) -> Iterator[Signal]:
             or (joiner.wants_other_tools and _CALLING.search(raw) is not None)
         )
 
-    return each(records(source, wanted), _Rollout().of_line)
-
-
-@attrs.define
-class _Rollout:
-    """
-    The ids of the `update_plan` calls. If the answer to one has a text that does not begin with
-    `_TERSE_DONE`, the call was refused.
-    """
-
-    terse: set[str] = attrs.Factory(set)
-
-    def of_line(self, record: Record) -> Iterator[Signal]:
+    # The ids of the `update_plan` calls. If the answer to one has a text that does not begin with
+    # `_TERSE_DONE`, the call was refused.
+    terse: set[str] = set()
+    for record in records(source, wanted):
+        if isinstance(record, BadLine):
+            yield record
+            continue
         fields, at = record.value, record.value.get("timestamp")
         payload = mapping(fields["payload"]) if "payload" in fields else fields
         call_id, output = id_of(payload.get("call_id")), payload.get("output")
@@ -313,7 +307,7 @@ class _Rollout:
                 yield call_of(record, {"name": _TERSE, "arguments": todos}, result=DONE)
             case "function_call", _:
                 call = call_of(record, payload, at)
-                self.terse |= {call_id} if canonical_tool(call.tool) == _TERSE else set()
+                terse |= {call_id} if canonical_tool(call.tool) == _TERSE else set()
                 yield _in_script(call, 0)
             case "custom_tool_call", _:  # code mode (0.14x): tools are called from a script
                 script = string(payload.get("input"))
@@ -324,7 +318,7 @@ class _Rollout:
                 # Older versions wrap the text in JSON once more.
                 wrapped = mapping(arguments_of(output) if isinstance(output, str) else output)
                 text = content_text(wrapped.get("output", wrapped.get("content", output)))
-                unsaid = call_id in self.terse and bool(text) and not text.startswith(_TERSE_DONE)
+                unsaid = call_id in terse and bool(text) and not text.startswith(_TERSE_DONE)
                 refused = unsaid or wrapped.get("success") is False
                 yield Answered(call_id, CallResult(text, refused))
             case "custom_tool_call_output", _:
@@ -371,12 +365,10 @@ CREATE TABLE todo_deps (todo_id TEXT, depends_on TEXT, PRIMARY KEY (todo_id, dep
 """
 
 
-@by_record
-def _is_copilot(record: Fields) -> bool:
-    return record.get("type") in ("assistant.message", "session.start") and "data" in record
+_TOLD = ("assistant.message", "session.start")
 
 
-@dialect("copilot", _is_copilot)
+@dialect("copilot", by_record(lambda record: record.get("type") in _TOLD and "data" in record))
 def copilot(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of a session of Copilot CLI."""
     # In autocommit mode. Otherwise Python would open a transaction around those of the model.
@@ -528,12 +520,10 @@ _DENIED = 0
 _INVOKED = {"toolInvocation", "toolInvocationSerialized"}
 
 
-@by_record
-def _is_vscode(record: Fields) -> bool:
-    return "requestId" in record and isinstance(record.get("response"), list)
-
-
-@record_dialect("vscode", _is_vscode)
+@record_dialect(
+    "vscode",
+    by_record(lambda record: "requestId" in record and isinstance(record.get("response"), list)),
+)
 def vscode(record: Record) -> Iterator[Signal]:
     """Yield the signals of a request to Copilot in VS Code, and of the response to it."""
     if "message" in record.value:
@@ -883,19 +873,18 @@ def gemini(source: Source, _joiner: Joiner) -> Iterator[Signal]:
 # Cursor's agent transcripts: Anthropic's messages without ids and times, mostly without answers.
 
 
-@by_record
-def _is_cursor(record: Fields) -> bool:
-    return "role" in record and "content" in mapping(record.get("message"))
-
-
-@dialect("cursor", _is_cursor)
+@dialect(
+    "cursor",
+    by_record(lambda record: "role" in record and "content" in mapping(record.get("message"))),
+)
 def cursor(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of a transcript of Cursor."""
-    return conversation(records(source), _cursor_message, unanswered=DONE)
 
+    def messages(record: Record) -> tuple[Message]:
+        # A message inside this one has the content. The role is beside it.
+        return (message_of(record.line, {**record.value, **mapping(record.value.get("message"))}),)
 
-def _cursor_message(record: Record) -> tuple[Message]:
-    return (message_of(record.line, {**record.value, **mapping(record.value.get("message"))}),)
+    return conversation(records(source), messages, unanswered=DONE)
 
 
 # -------- cline --------
@@ -926,8 +915,7 @@ def cline(record: Record) -> Iterator[Signal]:
         arguments = mapping(arguments_of(text))
         tool = string(arguments.get("tool"))
     if tool:
-        turn = turn_of(record.line)
-        yield PlanningCall(tool, arguments, record.line, turn=turn, at=at, result=DONE)
+        yield call_of(record, {"name": tool, "input": arguments}, at, result=DONE)
 
 
 # -------- atif --------
@@ -991,12 +979,10 @@ class _Trajectory:
                 yield signal
 
 
-@by_record
-def _is_atif(record: Fields) -> bool:
-    return "step_id" in record and string(record.get("source")) in _SOURCES
-
-
-@dialect("atif", _is_atif)
+@dialect(
+    "atif",
+    by_record(lambda record: "step_id" in record and string(record.get("source")) in _SOURCES),
+)
 def atif(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of a trajectory, and of its subagents' trajectories."""
     yield from _Trajectory().signals(source)
@@ -1172,8 +1158,7 @@ class _TaskFile:
                     continue
                 rows = [line for line in self.text.splitlines() if CHECK.fullmatch(line)]
                 tool, sent = "update_todo_list", {"todos": "\n".join(rows) if rows else []}
-            turn = turn_of(record.line)
-            yield PlanningCall(tool, sent, record.line, turn=turn, at=at, result=DONE)
+            yield call_of(record, {"name": tool, "input": sent}, at, result=DONE)
 
     def _edit(self, sent: Fields) -> bool:
         """Apply an edit to the text. Return whether the text to be replaced was found."""

@@ -82,20 +82,15 @@ _MOST_LANES = 1000
 @dialect("adk", with_keys("author invocationId", "author invocation_id"))
 def adk(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of a session of ADK."""
-    return each(records(source), _AdkSession().of_event)
-
-
-@attrs.define
-class _AdkSession:
-    """The main agent of a session, which is the first one that makes a call."""
-
-    main: str = ""
-
-    def of_event(self, record: Record) -> Iterator[Signal]:
+    main = ""  # the main agent, which is the first one that makes a call
+    for record in records(source):
+        if isinstance(record, BadLine):
+            yield record
+            continue
         event = record.value
         # When streaming, an event comes in pieces first, and then complete.
         if event.get("partial") is True:
-            return
+            continue
         at, author = parse_time(event.get("timestamp")), string(event.get("author"))
         if mapping(mapping(event.get("actions")).get("compaction")):
             yield Compaction(record.line, at=at)
@@ -103,8 +98,8 @@ class _AdkSession:
             yield PersonSpoke(record.line, at=at)
         for part in mappings(mapping(event.get("content")).get("parts")):
             if call := mapping(part.get("function_call", part.get("functionCall"))):
-                self.main = self.main or author
-                actor = MAIN_LANE if author == self.main else author
+                main = main or author
+                actor = MAIN_LANE if author == main else author
                 yield awaiting(call_of(record, call, at, turn=event.get("id"), actor=actor))
             if answer := mapping(part.get("function_response", part.get("functionResponse"))):
                 response = answer.get("response")
@@ -251,12 +246,13 @@ class _Run:
 # sessions are lists of API items, which the reader of Codex reads.
 
 
-@by_record
-def _is_openai_agents(record: Fields) -> bool:
-    return record.get("object") in ("trace", "trace.span") and "id" in record
+_SPANS = ("trace", "trace.span")
 
 
-@record_dialect("openai-agents", _is_openai_agents)
+@record_dialect(
+    "openai-agents",
+    by_record(lambda record: record.get("object") in _SPANS and "id" in record),
+)
 def openai_agents(record: Record) -> Iterator[Signal]:
     """Yield the signal of a span of the OpenAI Agents SDK, if it is a function call."""
     span, data = record.value, mapping(record.value.get("span_data"))
@@ -315,7 +311,46 @@ _DIGITS = 20  # nanoseconds since 1970 have 19
 @dialect("otlp", with_keys("resourceSpans", "traceId spanId"))
 def otlp(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of OTLP traces."""
-    return each(records(source), _Traces().of_record)
+    # A lane for each conversation, or for each trace without a conversation's id. The first lane is
+    # the main one.
+    lanes: dict[str, str] = {}
+    for record in records(source):
+        if isinstance(record, BadLine):
+            yield record
+            continue
+        for span in _spans(record.value):
+            attributes = {
+                string(one.get("key")): _attribute(mapping(one.get("value")))
+                for one in mappings(span.get("attributes"))
+            }
+            is_tool = any(attributes.get(key) == kind for key, kind in _KINDS.items())
+            if not is_tool and "tool_arguments" not in attributes:
+                continue
+            span_id, status = id_of(span.get("spanId")), mapping(span.get("status"))
+            conversation = string(first_of(attributes, _CONVERSATIONS) or span.get("traceId"))
+            if conversation not in lanes and len(lanes) < _MOST_LANES:
+                first = not lanes or not conversation
+                lanes[conversation] = MAIN_LANE if first else conversation
+            lane = lanes.get(conversation, MAIN_LANE)
+            call = call_of(
+                record,
+                {
+                    "name": first_of(attributes, _NAMES),
+                    "arguments": first_of(attributes, _ARGUMENTS),
+                    "id": id_of(attributes.get("gen_ai.tool.call.id"), span_id),
+                },
+                _nanoseconds(span.get("startTimeUnixNano")) or None,
+                lane=lane,
+                actor=lane,
+                # A trace does not show which calls were sent in one message.
+                turn=span_id,
+                result=_span_result(
+                    first_of(attributes, _RESULTS),
+                    status.get("message"),
+                    failed=status.get("code") in (2, "STATUS_CODE_ERROR"),
+                ),
+            )
+            yield Seen(call, once=f"{span.get('traceId')}/{span_id}" if span_id else "")
 
 
 def _spans(value: Fields) -> list[Fields]:
@@ -337,52 +372,6 @@ def _nanoseconds(value: Any) -> int:
         return value
     text = string(value)
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= _DIGITS else 0
-
-
-@attrs.define
-class _Traces:
-    """
-    The lanes: one for each conversation, or for each trace without a conversation's id.
-
-    The first lane is the main one.
-    """
-
-    lanes: dict[str, str] = attrs.Factory(dict)
-
-    def of_record(self, record: Record) -> Iterator[Signal]:
-        for span in _spans(record.value):
-            attributes = {
-                string(one.get("key")): _attribute(mapping(one.get("value")))
-                for one in mappings(span.get("attributes"))
-            }
-            is_tool = any(attributes.get(key) == kind for key, kind in _KINDS.items())
-            if not is_tool and "tool_arguments" not in attributes:
-                continue
-            span_id, status = id_of(span.get("spanId")), mapping(span.get("status"))
-            conversation = string(first_of(attributes, _CONVERSATIONS) or span.get("traceId"))
-            if conversation not in self.lanes and len(self.lanes) < _MOST_LANES:
-                first = not self.lanes or not conversation
-                self.lanes[conversation] = MAIN_LANE if first else conversation
-            lane = self.lanes.get(conversation, MAIN_LANE)
-            call = call_of(
-                record,
-                {
-                    "name": first_of(attributes, _NAMES),
-                    "arguments": first_of(attributes, _ARGUMENTS),
-                    "id": id_of(attributes.get("gen_ai.tool.call.id"), span_id),
-                },
-                _nanoseconds(span.get("startTimeUnixNano")) or None,
-                lane=lane,
-                actor=lane,
-                # A trace does not show which calls were sent in one message.
-                turn=span_id,
-                result=_span_result(
-                    first_of(attributes, _RESULTS),
-                    status.get("message"),
-                    failed=status.get("code") in (2, "STATUS_CODE_ERROR"),
-                ),
-            )
-            yield Seen(call, once=f"{span.get('traceId')}/{span_id}" if span_id else "")
 
 
 def _attribute(value: Fields) -> Any:
@@ -569,10 +558,9 @@ def journal(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     with source.open() as stream:
         first = stream.readline(source.limit)
     kind = _HEAD.match(first.decode(errors="replace"))
-    return _of_plans(source) if kind and kind[1] == "plans" else _of_journal(source)
-
-
-def _of_journal(source: Source) -> Iterator[Signal]:
+    if kind and kind[1] == "plans":
+        yield from _of_plans(source)
+        return
     version: Any = VERSION
     for number, record in enumerate(line_records(source)):
         if isinstance(record, BadLine):
