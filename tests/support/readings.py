@@ -1,17 +1,18 @@
 """
-What the recordings hold, read from the raw files independently of the readers.
+What the recordings contain, read from the raw files independently of the readers.
 
-Read on 2026-11-21, call by call, by someone who had not seen the readers: throw-away scripts
-listed every planning call and its result, the lists were looked through, and the figures below
-were counted by other scripts and checked against the lists. No text of a recording is kept here:
-`digest` stands for the texts of the final plan.
+They were read on 2026-11-21, call by call, by someone who had not seen the readers: scripts listed
+every planning call with its result, and other scripts counted the figures below, which were
+compared with the lists. No text of a recording is here: `digest` stands for the texts of the final
+plan.
 
-- A call is one planning call, reads and refused ones included, subagents' calls too. A refused
-  call, or one that fell with its neighbour, changes nothing. No call lacked its result.
-- A write is an accepted call that is no read. Items are told apart by their exact text, tasks by
-  the recorded id. OpenHands' todo and done are written pending and completed.
-- Where the tool clears a finished list or a call outside the file moved a task, the plan stays as
-  the recorded calls left it; `notes` says so.
+- Calls are all planning calls, also reads, refused calls and those of subagents. A call changes
+  nothing if it was refused, or not executed because a call beside it failed. Every call has a
+  result.
+- A write is an accepted call that is not a read. Items are identified by their exact text, tasks by
+  the recorded id. The statuses todo and done of OpenHands are written as pending and completed.
+- If the tool has cleared a finished list, or a call outside of the file has changed a task, the
+  plan is the one after the recorded calls; `notes` says so.
 """
 
 from __future__ import annotations

@@ -206,7 +206,7 @@ FAULTS = {
 @pytest.mark.slow
 @pytest.mark.parametrize(("law", "check"), FAULTS.values(), ids=FAULTS)
 def test_a_planted_fault_is_found(law, check):
-    """Twelve faults in rules of seven kinds, each found with the defaults and shown as steps."""
+    """Each of twelve faults in rules of seven kinds is found with the default settings."""
     found = find_counterexample(Rule("own", check), law)
     assert found is not None
     assert found.found.startswith(f"the rule own accepts what the law {law.__name__} does not")

@@ -102,7 +102,7 @@ def test_the_rule_that_is_shown_holds_and_its_gap_is_found():
     first, _, more = str(failure.value).partition("\n")
     shown_first, _, shown_more = fenced("testing", "output: rule", "text").rstrip().partition("\n")
     assert first == shown_first
-    # By which commands is left to the lot: a task is completed while an urgent one is open.
+    # The commands depend on the seed, but a task is always completed while an urgent one is open.
     titles = [
         "the commands before it:",
         "the plan before it:",
@@ -119,5 +119,5 @@ def test_the_rule_that_is_shown_holds_and_its_gap_is_found():
 
 
 def test_the_section_is_short():
-    """It stays under 115 lines."""
+    """The page has fewer than 115 lines."""
     assert len(SECTION.splitlines()) < 115

@@ -336,7 +336,7 @@ def test_a_fault_is_found(fault):
 def test_a_failure_can_be_read():
     """The smallest failure shows each step with the plan before and after, and the right plan."""
     _, text = smallest_failure_of(lambda: tampered(FAULTS["loses an edge"].spoil), SHRUNK)
-    # By which command the tasks are made, and what the first one is, is left to the lot.
+    # Which command makes the tasks, and which status the first one has, depends on the seed.
     first, second = r"#1 \[\w+\] a\n", r"#2 \[\w+\] a"
     assert re.search(rf"The plan should be:\n{first}{second} \[blocked by #1\]\n", text)
     assert re.search(rf"\n\w+\(.*\)\n  before:\n.*\n  after:\n    {first}    {second}\n", text)
@@ -423,13 +423,13 @@ class Clocked(PlanMachine):
     "right", [PlanMachine, Strict, OwnRule, ToolMachine, Tasks, Lean, Unbroken, Loop, Clocked]
 )
 def test_what_is_right_passes(right):
-    """Commands and calls, any policy, any tool set, a loop with a clock of its own: no failure."""
+    """Right code passes: with any policy or tool set, and in a loop with a clock of its own."""
     run_state_machine_as_test(right, settings=RUN)
 
 
 @pytest.mark.parametrize("toolset", [TODOS, Tasks.toolset, LEAN], ids=lambda each: each.name)
 def test_the_naive_model_agrees_on_calls(toolset):
-    """Law 2 and 3 for tools: the naive model, a second opinion, expects the same of each call."""
+    """For each call, the naive model expects the plan and the refusal that the machine expects."""
     allowed = DEFAULT if toolset is not LEAN else Lean.policy
     beside = type("Beside", (NaiveToolMachine,), {"toolset": toolset, "policy": allowed})
     run_state_machine_as_test(beside, settings=RUN)
@@ -493,7 +493,7 @@ def _half_an_edge(box):
     ],
 )
 def test_what_is_wrong_between_steps_is_caught(spoil, says):
-    """The laws are checked between the steps, and once more at the end."""
+    """The laws are checked after each step, and replaying the events at the end."""
     box = PlanMachine()
     inside(lambda: box.do(CreateTask("a")))
     spoil(box)

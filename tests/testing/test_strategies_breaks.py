@@ -54,7 +54,7 @@ def check(broken, toolset, plan):
 
 
 def test_breaks_keep_their_names():
-    """The key of each break is its name."""
+    """The names of the breaks are those in `NAMES`, in this order."""
     assert list(some.BREAKS) == NAMES.split() == [each.name for each in some.BREAKS.values()]
 
 
@@ -62,7 +62,7 @@ def test_breaks_keep_their_names():
 @given(st.data())
 @settings(max_examples=6)
 def test_a_break_is_what_it_says(name, data):
-    """Taken, repaired and guessed read as what they mean, with a note; refused changes nothing."""
+    """Each break has the result that it promises, in every tool set that it fits."""
     fits = some.BREAKS[name].fits
     sets = [each for each in TOOLSETS if any(fits(tool, CHAIN) for tool in each.tools)]
     assert sets

@@ -181,7 +181,7 @@ TEXTS = ["DEEP_TEXTS", "TEXT_ARGUMENTS"]
     ],
 )
 def test_a_failure_names_the_capabilities_that_its_check_needs(check, given, host, named):
-    """The note comes last. Checks that every adapter must pass have none."""
+    """The last note names them; it has none if every adapter must pass the check."""
 
     class Suite(Whole):
         drawing = settings(Whole.drawing, derandomize=True, database=None)
@@ -227,8 +227,8 @@ class Limited(Whole):
 @pytest.mark.parametrize("hangs", [Hanging, Blocking])
 def test_a_run_that_hangs_fails_and_says_what_to_take_out(hangs):
     """
-    Whether it awaits or blocks its thread: the call that was sent, the limit, and the capabilities.
-    The next check is carried out.
+    Whether a run awaits or blocks its thread, the failure shows the call that was sent, the limit,
+    and the capabilities that could be removed. The next check is carried out.
     """
     suite = Limited()
     suite.made = hangs
@@ -266,7 +266,9 @@ def test_one_of_two_sessions_may_hang(threads):
 
 
 def test_what_blocks_is_left_without_an_error():
-    """Whoever limits a run asks afterwards whether it has ended."""
+    """
+    A block that is interrupted ends without an error; its caller asks whether the work is done.
+    """
     ended = []
     with interrupting(0.01):
         time.sleep(60)
@@ -275,7 +277,7 @@ def test_what_blocks_is_left_without_an_error():
 
 
 def test_what_blocks_is_not_interrupted_outside_of_the_main_thread():
-    """Only the main thread receives signals. Quick work runs in other threads as well."""
+    """In another thread, which receives no signals, the block runs to its end."""
 
     def work():
         with interrupting(0.01):
@@ -409,7 +411,9 @@ def test_calls_are_numbered_and_parted():
 
 @pytest.mark.parametrize("toolset", CHECKED_TOOLSETS.values(), ids=CHECKED_TOOLSETS)
 def test_a_conversation_is_worth_its_time(toolset):
-    """Each conversation has an error, calls every writing tool, and each run changes the plan."""
+    """
+    Each fixed conversation has an error and calls every writing tool; each run changes the plan.
+    """
     harness = Whole().harness(toolset)
     done = harness.runs(*conversation(toolset))
     replies = [reply for one in done for reply in one.replies.values()]

@@ -96,7 +96,7 @@ def test_an_adapter_that_declares_nothing_passes():
 
 
 def test_an_object_in_memory_is_no_saved_data():
-    """It would be there after each restart, so that nothing would be tested: the check says so."""
+    """A host that saves a live object fails: the object would survive a restart in any case."""
     with pytest.raises(AssertionError) as caught:
         suite_of(faults_of_adapters.RestartsInMemory).test_a_plan_is_resumed()
     wanted = "a text or bytes: what the framework has saved, or the path of its file"
@@ -110,7 +110,7 @@ def test_every_check_has_its_fault():
 
 @pytest.mark.parametrize(("host", "check"), PAIRS.values(), ids=PAIRS)
 def test_a_fault_is_caught(host, check):
-    """Each check that is meant for a fault catches it."""
+    """Each check that is meant to catch a fault fails for it."""
     assert fails(suite_of(host, examples=30 if check in DRAWN else 1), check)
 
 
@@ -118,7 +118,7 @@ def test_a_fault_is_caught(host, check):
     "name", ["TakesTheLastOfMany", "KeepsAFlatList", "ForgetsWhatWasUnseen", "StoresReminders"]
 )
 def test_one_fault_has_few_findings(name):
-    """An author whose adapter has one fault has one to three failed checks to read, not dozens."""
+    """An adapter with one fault fails one to three checks, and not dozens."""
     fault = FAULTS[name]
     suite = suite_of(fault, examples=1)
     found = {check for check in CHECKS if check not in DRAWN and fails(suite, check, most=1)}

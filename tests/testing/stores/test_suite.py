@@ -179,7 +179,7 @@ def test_threads_take_turns_in_the_store_only(monkeypatch):
 
 
 def test_no_id_is_asked_for_twice():
-    """The odd ids are different, and UTF-8 can hold them."""
+    """The odd ids are all different, and can be written as UTF-8."""
     assert len(set(ODD_IDS)) == len(ODD_IDS)
     assert "\0" not in "".join(ODD_IDS).encode().decode()
 

@@ -95,7 +95,7 @@ def test_a_fault_is_caught(store, name):
 
 
 def test_a_torn_append_is_told_by_its_revision():
-    """What was read, where that stands, and where a whole append would have ended."""
+    """The failure says what was read, at which revision, and at which revisions appends end."""
     with pytest.raises(AssertionError) as caught:
         suite_of(faults_of_stores.WritesTheJournalFirst).test_no_reader_sees_half_an_append()
     found = r"during appends of 3 entries, the replay of entries\('a'\) is at revision \d+"

@@ -1,4 +1,4 @@
-"""What imports what: only tests import Hypothesis, which finds todoplan's types by itself."""
+"""Only tests import Hypothesis, and Hypothesis finds todoplan's types by itself."""
 
 import importlib.util
 import subprocess

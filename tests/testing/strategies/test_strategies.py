@@ -228,15 +228,12 @@ def test_every_field_is_drawn(strategy, type_, fields):
     assert default_fields(strategy, type_, fields) == set()
 
 
-# What a task seldom has is made likely, or all of it together would take thousands of draws.
+# Values that are seldom drawn are made likely: all of them together would take thousands of draws.
 OFTEN = {FieldKind.TEXT_OR_NONE: "owner", FieldKind.METADATA: "metadata"}
 
 
 def test_a_task_with_every_field_set_is_drawn():
-    """
-    All at once, edges at both ends and all times too; but for what it lies in, and for what it
-    waits for and who has claimed it, since a completed task has neither.
-    """
+    """A completed task with every field set is drawn, but for its parent, a wait and a claim."""
     kept = {n: f for n, f in TASK_FIELDS.items() if n not in {"parent", "waiting", "claim"}}
 
     def whole(task):
@@ -396,13 +393,13 @@ def test_an_unknown_kind_of_attack_is_an_error():
 
 @given(some.conversations(max_turns=0, ended=False))
 def test_a_conversation_may_have_no_turns_yet(talked):
-    """Then nobody but the user, and the application, has spoken."""
+    """Without turns, a conversation ends with the user's message."""
     assert talked[-1].role == "user"
 
 
 @given(some.conversations(LEAN, ended=True), some.conversations(ended=False))
 def test_conversations_could_have_been(ended, open_):
-    """Every call is answered in order, and an ended one ends with a final answer."""
+    """Every call is answered, in order; only an ended conversation ends with a final answer."""
     assert is_final_answer(ended[-1])
     assert not is_final_answer(open_[-1])
     for talked in (ended, open_):
