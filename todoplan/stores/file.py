@@ -237,7 +237,14 @@ class FileStore:
                 "copy` copies plans there"
             )
             raise StoreError(msg, file=str(self.path), problem="too_large", plan_id=plan_id)
-        document = _document(plans)
+        # An id is a key in the file, never a file name: Gemini's tracker puts ids unchecked into
+        # paths.
+        between = ",\n"
+        journals = between.join(
+            f"{to_text(each)}:[\n{between.join(kept.lines)}\n]" for each, kept in plans.items()
+        )
+        head = f'{{"format":"{FORMAT}","version":{VERSION},"plans":{{'
+        document = f"{head}\n{journals}\n}}}}\n".encode()
         if len(document) > LIMIT:
             reason = f"it would have {len(document)} bytes, the limit is {LIMIT}"
             raise OSError(errno.EFBIG, reason)
@@ -258,16 +265,6 @@ def _stamp(status: os.stat_result) -> _Stamp:
     if not stat.S_ISREG(status.st_mode):
         raise OSError(errno.EINVAL, "it is no plain file")
     return status.st_ino, status.st_mtime_ns, status.st_size
-
-
-def _document(plans: _Plans) -> bytes:
-    # An id is a key in the file, never a file name: Gemini's tracker puts ids unchecked into paths.
-    between = ",\n"
-    journals = between.join(
-        f"{to_text(plan_id)}:[\n{between.join(kept.lines)}\n]" for plan_id, kept in plans.items()
-    )
-    head = f'{{"format":"{FORMAT}","version":{VERSION},"plans":{{'
-    return f"{head}\n{journals}\n}}}}\n".encode()
 
 
 def _decoded(document: bytes) -> _Plans:

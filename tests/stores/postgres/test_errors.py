@@ -284,8 +284,9 @@ class TestLimits:
 class TestFork:
     """A child has connections of its own, and leaves its parent's alone."""
 
-    def test_what_a_child_begins_with(self, address):
+    def test_what_a_child_begins_with(self, address, monkeypatch):
         """No connections, no lock that somebody holds, nobody who listens; nothing is closed."""
+        here = os.getpid()
         with PostgresStore(address) as store:
             write(store, DIG)
             ((_, parents),) = store.connections._kept
@@ -293,6 +294,9 @@ class TestFork:
                 forks._begin_anew()
                 assert (store._listener._thread, store.connections._kept) == (None, [])
             write(store, LAY)
+            with monkeypatch.context() as child:
+                child.setattr(os, "getpid", lambda: here + 1)
+                forks.OF_PARENTS.clear()
             assert not parents.closed
             parents.close()
 
