@@ -37,7 +37,7 @@ try:
     from google.adk.models.base_llm import BaseLlm
     from google.adk.models.llm_request import LlmRequest
     from google.adk.models.llm_response import LlmResponse
-    from google.adk.sessions import BaseSessionService, Session
+    from google.adk.sessions import BaseSessionService, Session, State
     from google.adk.tools.base_tool import BaseTool
     from google.adk.tools.tool_context import ToolContext
     from google.genai import types
@@ -385,21 +385,21 @@ def attach(agent: LlmAgent, planning: Planning) -> LlmAgent:
     return agent.clone(update)
 
 
-State = Session | Mapping[str, Any]
+SessionOrState = Session | State | Mapping[str, Any]
 
 
-def plan_of_state(state: State) -> Plan:
+def plan_of_state(state: SessionOrState) -> Plan:
     """
     Return the plan in an ADK session or in its state, or an empty plan if there is none.
 
     Raises:
         CodecError: the saved plan is damaged.
-        PlanError: a store keeps the plan.
+        PlanError: a store keeps the plan, or the argument is neither a session nor a state.
     """
     return plan_in_slot(_kept(state), "session")
 
 
-def history_of(state: State) -> tuple[Entry, ...]:
+def history_of(state: SessionOrState) -> tuple[Entry, ...]:
     """
     Return the journal in an ADK session or in its state, oldest entry first.
 
@@ -412,9 +412,10 @@ def history_of(state: State) -> tuple[Entry, ...]:
     return history_in_slot(_kept(state), "session")
 
 
-def _kept(state: State) -> dict[str, Any]:
-    values = state.state if isinstance(state, Session) else state
-    return read_text(values.get(KEY) or "{}")
+def _kept(state: SessionOrState) -> dict[str, Any]:
+    if not isinstance(state, (Mapping, State)):
+        state = require(state, Session, "an ADK session or its state").state
+    return read_text(state.get(KEY) or "{}")
 
 
 async def seed_plan(

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from functools import wraps
+from uuid import uuid4
 
 import pytest
 from google.adk.agents import LlmAgent
@@ -16,16 +17,18 @@ from google.adk.sessions.sqlite_session_service import SqliteSessionService, Sta
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 from pydantic import PrivateAttr
-from support.editing import Editing
+from support.conformance import SCRIPT, result
+from support.conformance_google_adk import Scripted
+from support.small_adapters import OFF, OWN, SmallAdapter, calls, statuses, subjects
 
-from todoplan import LEAN, Accepted, MemoryStore, Plan, Task, Toolbox, plan_of
+from todoplan import LEAN, Accepted, Plan, Task, Toolbox, plan_of
+from todoplan.adapters import google_adk
 from todoplan.adapters.google_adk import (
     KEY,
     GuidedModel,
     Planning,
     attach,
     edit_plan,
-    history_of,
     make_tools,
     plan_of_state,
     seed_plan,
@@ -35,26 +38,14 @@ from todoplan.codec import documents
 from todoplan.core.commands import CreateTask
 from todoplan.dialogue import Call, Settings
 from todoplan.errors import CodecError, PlanError
+from todoplan.testing.adapters import ModelTurn, Script
+from todoplan.testing.adapters.host import says
 
-HERE = {"app_name": "app", "user_id": "ann", "session_id": "s1"}
-OFF = Settings(unfinished=0)
-
-
-def says(text, **more):
-    """An answer of the model."""
-    content = types.Content(role="model", parts=[types.Part(text=text)])
-    return LlmResponse(content=content, **more)
+HERE = {"app_name": "app", "user_id": "ann"}
 
 
-def calls(name="plan", **arguments):
-    """A call, by default of the planning tool."""
-    call = types.FunctionCall(name=name, args=arguments)
-    content = types.Content(role="model", parts=[types.Part(function_call=call)])
-    return LlmResponse(content=content)
-
-
-class Scripted(BaseLlm):
-    """Answers from a script; a list is a streamed answer, a function is called first."""
+class Answers(BaseLlm):
+    """A model that sends ADK's own answers: a list for each request."""
 
     _script: list = PrivateAttr()
     _requests: list = PrivateAttr(default_factory=list)
@@ -69,11 +60,7 @@ class Scripted(BaseLlm):
     async def generate_content_async(self, llm_request, stream=False):  # noqa: FBT002 - ADK's
         """Yield the next answer."""
         self._requests.append(llm_request)
-        step = self._script.pop(0)
-        if callable(step):
-            await step()
-            step = self._script.pop(0)
-        for each in step if isinstance(step, list) else [step]:
+        for each in self._script.pop(0):
             yield each
 
     def connect(self, llm_request):
@@ -81,17 +68,29 @@ class Scripted(BaseLlm):
         return "live"
 
 
-class Place:
-    """A runner with one session."""
+def answers(text, **more):
+    """An answer of the model."""
+    content = types.Content(role="model", parts=[types.Part(text=text)])
+    return LlmResponse(content=content, **more)
 
-    def __init__(self, agent, service=None):
-        self.agent, self.service = agent, service or InMemorySessionService()
-        self.runner = Runner(app_name="app", agent=agent, session_service=self.service)
+
+def asks(arguments, **more):
+    """A call of the planning tool."""
+    call = types.FunctionCall(name="plan", args=arguments)
+    content = types.Content(role="model", parts=[types.Part(function_call=call)])
+    return LlmResponse(content=content, **more)
+
+
+class Place:
+    """A session of a service."""
+
+    def __init__(self, service=None, session_id="s1"):
+        self.service, self.id = service or InMemorySessionService(), session_id
 
     async def session(self):
         """Return the session as the service has it."""
-        found = await self.service.get_session(**HERE)
-        return found or await self.service.create_session(**HERE)
+        found = await self.service.get_session(**HERE, session_id=self.id)
+        return found or await self.service.create_session(**HERE, session_id=self.id)
 
     async def plan(self):
         """Return the plan in the session."""
@@ -101,28 +100,31 @@ class Place:
         """Edit the plan of the session."""
         return await edit_plan(planning, self.service, await self.session(), command, **given)
 
-    async def run(self, text="go", **config):
-        """Say something, and return the events."""
+    async def run(self, agent, *turns, meanwhile=None, **config):
+        """Run an agent with turns of the model, and return the script and the events."""
+        script = Script(*turns, meanwhile=meanwhile)
+        return script, await self.play(agent, script, **config)
+
+    async def play(self, agent, script=None, **config):
+        """Run an agent with a script, and return the events."""
+        SCRIPT.set(script)
         await self.session()
-        said = types.Content(role="user", parts=[types.Part(text=text)])
-        given = {"user_id": "ann", "session_id": "s1", "run_config": RunConfig(**config)}
-        return [event async for event in self.runner.run_async(new_message=said, **given)]
-
-    @property
-    def requests(self):
-        """The requests that the model was sent."""
-        model = self.agent.canonical_model
-        return getattr(model, "_inner", model)._requests
+        runner = Runner(app_name="app", agent=agent, session_service=self.service)
+        said = types.Content(role="user", parts=[types.Part(text="go")])
+        given = {"session_id": self.id, "run_config": RunConfig(**config)}
+        ran = runner.run_async(user_id="ann", new_message=said, **given)
+        return [event async for event in ran]
 
 
-def agent_of(*script, name="worker", **more):
-    """An agent with a script."""
-    return LlmAgent(name=name, model=Scripted.of(*script), instruction="You work.", **more)
+def plain(model=None, name="worker", **more):
+    """An agent without a plan; its model is by default the script of the run."""
+    model = model or Scripted(model="scripted")
+    return LlmAgent(name=name, model=model, instruction=OWN, **more)
 
 
-def placed(planning, *script, service=None, **more):
-    """A runner of an agent with a script, attached to a planning."""
-    return Place(attach(agent_of(*script, **more), planning), service)
+def agent_of(planning, model=None, **more):
+    """An agent that is attached to a planning."""
+    return attach(plain(model, **more), planning)
 
 
 def awaited(test):
@@ -140,98 +142,60 @@ def lean(settings=OFF, **more):
     return Planning(Toolbox(LEAN), settings, **more)
 
 
-def subjects(plan):
-    """The texts of the tasks."""
-    return [task.subject for task in plan]
+class TestGoogleADK(SmallAdapter):
+    adapter = google_adk
+    own = f'{OWN}\n\nYou are an agent. Your internal name is "worker".'
+
+    def place(self, planning):
+        return Place(session_id=str(uuid4()))
+
+    def id_of(self, place):
+        return place.id
+
+    def release(self, planning):
+        planning._runs.clear()  # pytest's log has the error, which keeps the runner's session alive
+
+    def at(self, place):
+        return place.service, result(place.session())
+
+    def play(self, planning, place, script):
+        asyncio.run(place.play(agent_of(planning), script))
+
+    def play_alone(self, planning, script):
+        place = Place()
+        asyncio.run(place.play(plain(tools=make_tools(planning)), script))
+        return place
+
+    def spoil(self, place):
+        state = {KEY: '{"plan": 1}'}
+        result(place.service.create_session(**HERE, session_id=place.id, state=state))
 
 
 @awaited
 async def test_the_plan_is_a_text_in_the_state():
     """ADK merges dicts of parallel calls key by key, which would bring removed keys back."""
-    place = placed(lean(), calls(write=["Dig"]), says("ok"))
-    await place.run()
+    place = Place()
+    await place.run(agent_of(lean()), calls(write=["Dig"]), says("ok"))
     session = await place.session()
     assert isinstance(session.state[KEY], str)
-    assert subjects(plan_of_state(session)) == subjects(plan_of_state(session.state)) == ["Dig"]
-    assert [entry.cause for entry in history_of(session)] == ["plan"]
+    assert subjects(plan_of_state(session.state)) == ["Dig"]
     assert plan_of_state({}) == Plan()
     for text in ("{", "[]", '{"plan": 1}'):
         with pytest.raises(CodecError):
             plan_of_state({KEY: text})
 
 
-@pytest.mark.parametrize("plan_id", [None, "shared"])
 @awaited
-async def test_a_store_keeps_the_plan_of_each_session(plan_id):
-    """Under the session's id, or all under one; the state has the record alone."""
-    store = MemoryStore()
-    planning = lean(store=store, plan_id=plan_id)
-
-    async def ann():
-        await place.edit(planning, CreateTask("Tell Ann"), actor="ann")
-
-    place = placed(planning, calls(write=["Dig"]), ann, calls(done=[1]), says("ok"))
-    await place.run()
-    await undo_plan(planning, place.service, await place.session())
-    found = [(task.subject, task.status.value) for task in store.load(plan_id or "s1")]
-    assert found == [("Dig", "in_progress"), ("Tell Ann", "pending")]
-    session = await place.session()
-    for read in (plan_of_state, history_of):
-        with pytest.raises(PlanError, match="a store keeps the plan"):
-            read(session)
-
-
-class Session:
-    """A session of the runner; each run is that of a new agent."""
-
-    def __init__(self, toolbox):
-        self.planning = Planning(toolbox, OFF)
-        self.place = placed(self.planning)
-
-    def again(self):
-        return self
-
-    def _change(self, change, *given, **how):
-        async def changed():
-            session = await self.place.session()
-            return await change(self.planning, self.place.service, session, *given, **how)
-
-        return asyncio.run(changed())
-
-    def create(self, subject):
-        script = calls("TaskCreate", subject=subject), says("ok")
-        asyncio.run(placed(self.planning, *script, service=self.place.service).run())
-
-    def seed(self, plan, **how):
-        self._change(seed_plan, plan, **how)
-
-    def edit(self, command, **how):
-        return self._change(edit_plan, command, **how)
-
-    def undo(self, **how):
-        return self._change(undo_plan, **how)
-
-    def plan(self):
-        return asyncio.run(self.place.plan())
-
-    def history(self):
-        return history_of(asyncio.run(self.place.session()))
-
-
-class TestEditing(Editing):
-    def begin(self, toolbox):
-        return Session(toolbox)
-
-
-def test_what_the_journal_has_dropped_is_found_in_the_events(monkeypatch):
+async def test_what_the_journal_has_dropped_is_found_in_the_events(monkeypatch):
     """Undo finds there the plan before a change."""
     monkeypatch.setattr(documents, "RECENT", 4)
-    session = Session(Toolbox(LEAN))
+    planning, place = lean(), Place()
     for name in "abcdef":
-        session.edit(CreateTask(name))
+        await place.edit(planning, CreateTask(name))
     for left in ("abcde", "abcd"):
-        assert isinstance(session.undo(), Accepted)
-        assert subjects(session.plan()) == [*left]
+        decision = await undo_plan(planning, place.service, await place.session())
+        assert isinstance(decision, Accepted)
+        assert subjects(await place.plan()) == [*left]
 
 
 @awaited
@@ -240,48 +204,30 @@ async def test_an_edit_during_a_run_is_refused_without_a_store():
     What the run saves next would not have it (law 16); behind the run it is accepted, also while
     somebody still has the run's session.
     """
-    planning, refused, held = lean(), [], []
+    planning, refused, held, place = lean(), [], [], Place()
 
     def holds(callback_context, llm_request):
         held.append(callback_context.session)
 
-    async def ann():
+    def ann():
         with pytest.raises(PlanError, match="a run of this session goes on"):
-            await place.edit(planning, CreateTask("x"))
+            result(place.edit(planning, CreateTask("x")))
         refused.append(True)
 
-    script = calls(write=["Dig"]), ann, says("ok")
-    place = placed(planning, *script, before_model_callback=holds)
-    await place.run()
+    agent = agent_of(planning, before_model_callback=holds)
+    await place.run(agent, calls(write=["Dig"]), says("ok"), meanwhile={1: ann})
     await place.edit(planning, CreateTask("Tell Ann"), actor="ann")
     assert (refused, subjects(await place.plan())) == ([True], ["Dig", "Tell Ann"])
-
-
-@awaited
-async def test_a_run_that_failed_is_over():
-    """Its session is let go, and may be edited."""
-    planning = lean()
-
-    async def fails():
-        raise ZeroDivisionError
-
-    place = placed(planning, calls(write=["Dig"]), fails)
-    with pytest.raises(ZeroDivisionError):
-        await place.run()
-    planning._runs.clear()  # as when the runner's session is collected
-    await place.edit(planning, CreateTask("Tell Ann"))
-    assert subjects(await place.plan()) == ["Dig", "Tell Ann"]
 
 
 @awaited
 async def test_a_session_in_sqlite_is_resumed_and_a_stale_one_is_refused(tmp_path):
     """As ADK has it: nothing is half applied."""
     path, planning = str(tmp_path / "sessions.db"), lean()
-    script = calls(write=["Dig"]), says("ok")
-    await placed(planning, *script, service=SqliteSessionService(path)).run()
-    place = placed(lean(), calls(done=[1]), says("ok"), service=SqliteSessionService(path))
+    before, place = (Place(SqliteSessionService(path)) for _ in range(2))
+    await before.run(agent_of(planning), calls(write=["Dig"]), says("ok"))
     stale = await place.session()
-    await place.run()
+    await place.run(agent_of(lean()), calls(done=[1]), says("ok"))
     with pytest.raises(StaleSessionError):
         await edit_plan(planning, place.service, stale, CreateTask("Tell Ann"))
     fresh = await place.session()
@@ -292,24 +238,24 @@ async def test_a_session_in_sqlite_is_resumed_and_a_stale_one_is_refused(tmp_pat
 @awaited
 async def test_a_rewind_takes_the_plan_back():
     """With the conversation: both are of the state."""
-    place = placed(lean(), calls(write=["Dig"]), says("ok"), calls(done=[1]), says("ok"))
-    await place.run()
-    events = await place.run("on")
-    given = {"user_id": "ann", "session_id": "s1"}
+    place, agent = Place(), agent_of(lean())
+    await place.run(agent, calls(write=["Dig"]), says("ok"))
+    _, events = await place.run(agent, calls(done=[1]), says("ok"))
+    runner = Runner(app_name="app", agent=agent, session_service=place.service)
     invocation = events[0].invocation_id
-    await place.runner.rewind_async(rewind_before_invocation_id=invocation, **given)
-    assert [task.status.value for task in await place.plan()] == ["in_progress"]
+    given = {"user_id": "ann", "session_id": place.id}
+    await runner.rewind_async(rewind_before_invocation_id=invocation, **given)
+    assert statuses(await place.plan()) == ["in_progress"]
 
 
 @awaited
 async def test_a_sub_agent_shares_the_plan():
     """That of the session, in the same run."""
-    planning = lean()
-    helper = attach(agent_of(calls(done=[1]), says("ok"), name="helper"), planning)
-    move = calls("transfer_to_agent", agent_name="helper")
-    place = placed(planning, calls(write=["Dig"]), move, sub_agents=[helper])
-    await place.run()
-    assert [task.status.value for task in await place.plan()] == ["completed"]
+    planning, place = lean(), Place()
+    agent = agent_of(planning, sub_agents=[agent_of(planning, name="helper")])
+    move = calls(tool="transfer_to_agent", agent_name="helper")
+    await place.run(agent, calls(write=["Dig"]), move, calls(done=[1]), says("ok"))
+    assert statuses(await place.plan()) == ["completed"]
 
 
 @awaited
@@ -321,12 +267,15 @@ async def test_an_early_answer_is_sent_back_and_its_usage_counts():
         return types.GenerateContentResponseUsageMetadata(**counts)
 
     first = spent(3, cached_content_token_count=2)
-    early = [says("Ear", partial=True), says("Early.", usage_metadata=first)]
-    done = calls(done=[1])
-    done.usage_metadata = spent(4)
-    place = placed(lean(Settings()), calls(write=["Dig"]), early, done, says("Done."))
-    events = await place.run(streaming_mode=StreamingMode.SSE)
-    told = [part.text or "" for content in place.requests[2].contents for part in content.parts]
+    model = Answers.of(
+        [asks({"write": ["Dig"]})],
+        [answers("Ear", partial=True), answers("Early.", usage_metadata=first)],
+        [asks({"done": [1]}, usage_metadata=spent(4))],
+        [answers("Done.")],
+    )
+    streamed = {"streaming_mode": StreamingMode.SSE}
+    events = await Place().play(agent_of(lean(Settings()), model), **streamed)
+    told = [part.text or "" for content in model._requests[2].contents for part in content.parts]
     assert "while tasks of your plan are open" in told[-1]
     said = [part.text for event in events for part in event.content.parts if part.text]
     assert said == ["Ear", "Done."]
@@ -339,7 +288,7 @@ async def test_an_early_answer_is_sent_back_and_its_usage_counts():
     ("second", "said"),
     [
         ([says("Nothing to add.")], "Dug.\n\nNothing to add."),
-        ([says("No.", finish_reason=types.FinishReason.SAFETY)], "Dug."),
+        ([ModelTurn(text="No.", finish="refusal")], "Dug."),
         # A call behind the first answer is carried out.
         ([calls(add=["Sow"]), says("?")], "?"),
     ],
@@ -347,28 +296,30 @@ async def test_an_early_answer_is_sent_back_and_its_usage_counts():
 @awaited
 async def test_the_question_whether_it_is_complete_keeps_the_first_answer(second, said):
     """Both are one answer; what the provider refused adds nothing."""
+    place, agent = Place(), agent_of(lean(Settings(all_done="always")))
     script = calls(write=["Dig"]), calls(done=[1]), says("Dug."), *second
-    place = placed(lean(Settings(all_done="always")), *script)
-    *_, last = await place.run()
+    _, (*_, last) = await place.run(agent, *script)
     assert "".join(part.text for part in last.content.parts) == said
     assert subjects(await place.plan()) == ["Dig", "Sow"][: len(second)]
 
 
 @pytest.mark.parametrize(
-    "answer", [[], LlmResponse(error_code="500", error_message="away"), says("x", partial=True)]
+    "answer",
+    [[], [LlmResponse(error_code="500", error_message="away")], [answers("x", partial=True)]],
+    ids=["nothing", "an error", "a part"],
 )
 @awaited
 async def test_what_is_no_answer_is_not_judged(answer):
     """A model that fails is ADK's own affair."""
-    place = placed(lean(Settings()), calls(write=["Dig"]), answer)
-    await place.run()
-    assert len(place.requests) == 2
+    model = Answers.of([asks({"write": ["Dig"]})], answer)
+    await Place().play(agent_of(lean(Settings()), model))
+    assert len(model._requests) == 2
 
 
 @awaited
 async def test_the_model_of_an_attached_agent_works_elsewhere():
     """Without a plan, as the model itself; a live connection is the model's own."""
-    model = Scripted.of(says("ok"))
+    model = Answers.of([answers("ok")])
     guided = GuidedModel.of(model, lean())
     (said,) = [each async for each in guided.generate_content_async(LlmRequest())]
     assert said.content.parts[0].text == "ok"
@@ -379,42 +330,22 @@ async def test_the_model_of_an_attached_agent_works_elsewhere():
 @awaited
 async def test_a_call_that_no_event_has_is_answered():
     """As code in a sandbox makes it, that calls tools on its own."""
-    planning = lean()
+    planning, place = lean(), Place()
 
     async def sandbox(tool_context: ToolContext) -> dict:
-        return await planning.answer(Call("plan", {"write": ["Dig"]}, "inner"), tool_context)
+        reply = await planning.answer(Call("plan", {"write": ["Dig"]}, "inner"), tool_context)
+        assert subjects(plan_of_state(tool_context.state)) == ["Dig"]
+        return reply
 
-    place = placed(planning, calls("sandbox"), says("ok"), tools=[sandbox])
-    await place.run()
+    agent = agent_of(planning, tools=[sandbox])
+    await place.run(agent, calls({}, tool="sandbox"), says("ok"))
     assert subjects(await place.plan()) == ["Dig"]
-
-
-@awaited
-async def test_the_tools_alone_have_no_guidance():
-    """Neither prompt nor reminder."""
-    agent = agent_of(calls(write=["Dig"]), says("Early."), tools=make_tools(lean(Settings())))
-    place = Place(agent)
-    await place.run()
-    assert (len(place.requests), subjects(await place.plan())) == (2, ["Dig"])
-    assert "plan" not in place.requests[0].config.system_instruction
-
-
-@pytest.mark.parametrize(
-    ("given", "found"), [(None, LEAN.system_prompt()), ("", None), ("Plan well.", "Plan well.")]
-)
-@awaited
-async def test_the_prompt_may_be_left_out_or_be_another(given, found):
-    """It stands behind the agent's own instruction."""
-    place = placed(lean(system_prompt=given), says("ok"))
-    await place.run()
-    told = place.requests[0].config.system_instruction
-    assert told.endswith(found) if found else LEAN.system_prompt() not in told
 
 
 def test_a_plan_is_attached_once():
     """Two tools of a name would shadow each other; the agent that was given stays as it is."""
     planning, own = lean(), lambda **_: None
-    agent = agent_of(before_model_callback=own, after_model_callback=own)
+    agent = plain(before_model_callback=own, after_model_callback=own)
     attached = attach(agent, planning)
     assert (agent.tools, len(attached.tools)) == ([], 1)
     # Ours are next to the model: they see what is really sent, and what is really answered.
@@ -425,17 +356,7 @@ def test_a_plan_is_attached_once():
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [
-        lambda: Planning(Plan()),
-        lambda: Planning(settings="often"),
-        lambda: Planning(store="plans.db"),
-        lambda: attach("agent", lean()),
-        lambda: attach(agent_of(), "planning"),
-        lambda: make_tools("planning"),
-        lambda: asyncio.run(edit_plan("planning", None, None, CreateTask("x"))),
-        lambda: asyncio.run(edit_plan(lean(), None, "s1", CreateTask("x"))),
-    ],
+    "wrong", [lambda: attach("agent", lean()), lambda: attach(plain(), "planning")]
 )
 def test_arguments_of_the_wrong_type_are_refused(wrong):
     """At once, and with what is wanted."""
@@ -449,21 +370,22 @@ async def test_only_the_latest_runs_are_kept(most, kept, monkeypatch):
     """A server that lives for long would grow otherwise."""
     monkeypatch.setattr("todoplan.planner.steps.MOST_REMEMBERED", most)
     planning = lean()
-    place = placed(planning, *[says("ok")] * 3)
+    place = Place()
     for _ in range(3):
-        await place.run()
+        await place.run(agent_of(planning), says("ok"))
     assert (len(planning._runs), len(planning._asked)) == kept
 
 
 @awaited
 async def test_a_state_that_others_wrote_in_a_run_is_read_anew():
     """Such as an agent that runs as a tool, whose state ADK merges into that of its caller."""
+    place, asked = Place(), []
 
     def restore(callback_context, llm_request):
-        if len(place.requests) == 1:
+        if len(asked) == 1:
             callback_context.state[KEY] = json.dumps({})
+        asked.append(llm_request)
 
-    script = calls(write=["Dig"]), calls(write=["Sow"]), says("ok")
-    place = placed(lean(), *script, before_model_callback=restore)
-    await place.run()
+    agent = agent_of(lean(), before_model_callback=restore)
+    await place.run(agent, calls(write=["Dig"]), calls(write=["Sow"]), says("ok"))
     assert subjects(await place.plan()) == ["Sow"]

@@ -12,7 +12,7 @@ from haystack.hooks import hook
 from haystack.hooks.human_in_the_loop import ConfirmationHook, ToolExecutionDecision
 from haystack.tools import AgentTool, Toolset, tool
 from support.conformance_haystack import Scripted, seen
-from support.small_adapters import OFF, SmallAdapter, calls, statuses, subjects
+from support.small_adapters import OFF, OWN, SmallAdapter, calls, statuses, subjects
 
 from todoplan import LEAN, Toolbox
 from todoplan.adapters import haystack
@@ -70,18 +70,16 @@ class TestHaystack(SmallAdapter):
     def place(self, planning):
         return {}
 
-    def run(self, planning, place, *turns, meanwhile=None):
-        agent = agent_of(planning, *turns, meanwhile=meanwhile)
+    def play(self, planning, place, script):
+        agent = attach(Agent(chat_generator=Scripted(script), system_prompt=OWN), planning)
         place |= agent.run(GO, **{key: place[key] for key in place if key == KEY})
+
+    def play_alone(self, planning, script):
+        tools, schema = make_tools(planning), planning.state_schema
+        return Agent(chat_generator=Scripted(script), tools=tools, state_schema=schema).run(GO)
 
     def spoil(self, place):
         place[KEY] = {"plan": 1}
-
-
-def test_a_store_needs_a_name():
-    """A state has no id by which its plan would be found."""
-    with pytest.raises(PlanError):
-        lean(store=MemoryStore())
 
 
 def test_a_run_returns_the_plan_and_the_next_one_takes_it():
@@ -261,27 +259,11 @@ def test_a_run_with_other_tools_has_no_guidance():
     assert result[KEY] == kept[KEY]
 
 
-def test_the_tools_alone_have_no_guidance():
-    """Neither prompt nor reminder; the plan is in the state all the same."""
-    planning = lean(Settings())
-    agent = plain(
-        calls({"write": ["Dig"]}, {"done": [1]}),
-        says("Early."),
-        tools=make_tools(planning),
-        state_schema=planning.state_schema,
-    )
-    result = agent.run(GO)
-    assert statuses(plan_of_state(result)) == ["completed"]
-    assert [each.role for each in agent.chat_generator.script.requests[0]] == ["user"]
-
-
-def test_the_prompt_may_be_left_out_or_be_another():
-    """It stands behind the agent's own, which may be a template, and is none itself."""
+def test_the_prompt_is_no_template_and_is_added_to_one():
+    """The agent's own instruction may be a template, or there is none."""
     block = '{% message role="system" %}Work, {{ name }}.{% endmessage %}'
     for own, given, found in (
-        ("x", None, f"x\n\n{LEAN.system_prompt()}"),
         (None, None, LEAN.system_prompt()),
-        ("x", "", "x"),
         (None, "", None),
         ("x", "{{ y }}", "x\n\n{{ y }}"),
         (block, "y", "Work, Ann.\n\ny"),

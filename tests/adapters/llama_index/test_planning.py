@@ -17,7 +17,7 @@ from llama_index.core.llms import ChatMessage, MockLLM
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.workflow import Context, HumanResponseEvent, InputRequiredEvent
 from support.conformance_llama_index import SCRIPT, WARNINGS, Scripted, seen
-from support.small_adapters import OFF, SmallAdapter, calls, subjects
+from support.small_adapters import OFF, OWN, SmallAdapter, calls, subjects
 
 from todoplan import LEAN, TASKS, Toolbox
 from todoplan.adapters import llama_index
@@ -33,7 +33,6 @@ from todoplan.core.commands import CreateTask
 from todoplan.dialogue import Call, Settings
 from todoplan.dialogue.guidance import is_refusal
 from todoplan.errors import PlanError
-from todoplan.stores.memory import MemoryStore
 from todoplan.stores.sqlite import SqliteStore
 from todoplan.testing.adapters import ModelTurn, Script
 from todoplan.testing.adapters.host import says
@@ -48,14 +47,18 @@ def lean(settings=OFF, **more):
 
 def agent_of(planning, **more):
     """An agent with a planning."""
-    return PlanningAgent(planning=planning, llm=Scripted(), system_prompt="You work.", **more)
+    return PlanningAgent(planning=planning, llm=Scripted(), system_prompt=OWN, **more)
 
 
-def run(workflow, ctx, *turns, meanwhile=None, **more):
-    """Run a workflow with a script, and return its answer, the script and the memory."""
+def run(workflow, ctx, *turns, **more):
+    """Run a workflow with turns of a model; return its answer, the requests and the memory."""
+    return play(workflow, ctx, Script(*turns), **more)
+
+
+def play(workflow, ctx, script, **more):
+    """Run a workflow with a script."""
 
     async def talk():
-        script = Script(*turns, meanwhile=meanwhile)
         SCRIPT.set(script)
         memory = ChatMemoryBuffer.from_defaults()
         result = await workflow.run("go", ctx=ctx, memory=memory, **more)
@@ -80,17 +83,22 @@ class TestLlamaIndex(SmallAdapter):
     def place(self, planning):
         return Context(agent_of(planning))
 
-    def run(self, planning, place, *turns, meanwhile=None):
-        run(agent_of(planning), place, *turns, meanwhile=meanwhile)
+    def play(self, planning, place, script):
+        play(agent_of(planning), place, script)
+
+    def play_alone(self, planning, script):
+        agent = FunctionAgent(tools=make_tools(planning), llm=Scripted())
+        ctx = Context(agent)
+        play(agent, ctx, script)
+        return ctx
 
     def spoil(self, place):
         asyncio.run(place.store.set("todoplan", "{"))  # the key in contexts that were saved
 
 
-def test_a_store_needs_a_name():
-    """A context has no id by which its plan would be found."""
-    with pytest.raises(PlanError):
-        lean(store=MemoryStore())
+def test_an_agent_has_a_planning():
+    """One with default settings, if none is given; anything else is refused."""
+    assert PlanningAgent(llm=Scripted()).system_prompt == Planning().system_prompt
     with pytest.raises(PlanError):
         PlanningAgent(planning="planning", llm=Scripted())
 
@@ -271,15 +279,6 @@ def test_agents_of_a_workflow_have_one_plan(shares):
     assert subjects(plan_in(ctx)) == ["Dig", "Sow", "Water"]
 
 
-def test_the_tools_alone_have_no_guidance():
-    """Neither prompt nor reminder, in any agent of the framework."""
-    agent = FunctionAgent(tools=make_tools(lean(Settings())), llm=Scripted())
-    ctx = Context(agent)
-    ran = run(agent, ctx, calls(write=["Dig"]), says("Early."))
-    assert (ran.said, len(ran.requests)) == ("Early.", 2)
-    assert subjects(plan_in(ctx)) == ["Dig"]
-
-
 @pytest.mark.filterwarnings("ignore:is_running called from within a step")
 def test_an_agent_that_reads_tools_from_a_text_has_them_too():
     """`ReActAgent` shows a model the schema, and reads calls from what it says."""
@@ -321,13 +320,3 @@ def test_why_an_answer_ended_is_read_where_providers_leave_it(raw, more):
     assert is_refusal(_answer(AgentOutput(response=said, current_agent_name="a", raw=raw)))
     plain = ChatMessage("No.", role="assistant")
     assert not is_refusal(_answer(AgentOutput(response=plain, current_agent_name="a")))
-
-
-def test_the_prompt_may_be_left_out_or_be_another():
-    """It stands behind the agent's own."""
-    for given, found in ((None, LEAN.system_prompt()), ("", "You work."), ("Plan.", "Plan.")):
-        agent = agent_of(lean(system_prompt=given))
-        ran = run(agent, Context(agent), says("ok"))
-        assert ran.requests[0][0].text.endswith(found)
-        assert ran.requests[0][0].text.startswith("You work.")
-    assert PlanningAgent(llm=Scripted()).system_prompt == Planning().system_prompt

@@ -2,12 +2,11 @@
 
 import asyncio
 
-import pytest
 from strands import Agent
 from strands.session.file_session_manager import FileSessionManager
 from strands.types.exceptions import EventLoopException
 from support.conformance_strands import Scripted, seen
-from support.small_adapters import OFF, SmallAdapter, calls, subjects
+from support.small_adapters import OFF, OWN, SmallAdapter, calls, subjects
 
 from todoplan import LEAN, Toolbox
 from todoplan.adapters import strands
@@ -20,8 +19,6 @@ from todoplan.adapters.strands import (
 )
 from todoplan.core.commands import CreateTask
 from todoplan.dialogue import Settings
-from todoplan.errors import PlanError
-from todoplan.stores.memory import MemoryStore
 from todoplan.testing.adapters import Script
 from todoplan.testing.adapters.host import says
 
@@ -34,7 +31,7 @@ def lean(settings=OFF, **more):
 def agent_of(planning, *turns, meanwhile=None, **more):
     """An agent with a script."""
     model = Scripted(Script(*turns, meanwhile=meanwhile))
-    return Agent(model, plugins=[planning], callback_handler=None, **more)
+    return Agent(model, plugins=[planning], system_prompt=OWN, callback_handler=None, **more)
 
 
 class TestStrands(SmallAdapter):
@@ -44,18 +41,18 @@ class TestStrands(SmallAdapter):
     def place(self, planning):
         return agent_of(planning)
 
-    def run(self, planning, place, *turns, meanwhile=None):
-        place.model.script = Script(*turns, meanwhile=meanwhile)
+    def play(self, planning, place, script):
+        place.model.script = script
         place("go")
+
+    def play_alone(self, planning, script):
+        own = {"tools": make_tools(planning), "system_prompt": OWN, "callback_handler": None}
+        agent = Agent(Scripted(script), **own)
+        agent("go")
+        return agent
 
     def spoil(self, place):
         place.state.set(KEY, {"plan": 1})
-
-
-def test_a_store_needs_a_name():
-    """An agent has no id by which its plan would be found."""
-    with pytest.raises(PlanError):
-        lean(store=MemoryStore())
 
 
 def test_a_session_manager_keeps_the_plan_and_each_edit(tmp_path):
@@ -79,25 +76,9 @@ def test_the_cache_point_stands_in_front_of_a_reminder():
     assert not any("reminder" in each.text for each in seen(agent.messages))
 
 
-def test_the_tools_alone_have_no_guidance():
-    """Neither prompt nor reminder; and no run, so that each call stands by itself."""
-    planning = lean(Settings())
-    model = Scripted(Script(calls(write=["Dig"]), says("Early.")))
-    agent = Agent(model, tools=make_tools(planning), system_prompt="x", callback_handler=None)
-    agent("go")
-    assert subjects(plan_of_state(agent)) == ["Dig"]
-    assert (len(model.changing), agent.system_prompt) == (2, "x")
-
-
 def test_a_tool_is_called_by_hand():
     """Outside a message, as `agent.tool.plan(...)` does."""
     agent = agent_of(lean())
     result = agent.tool.plan(write=["Dig"])
     assert result["content"] == [{"text": "0/1: #1 created; #1 started"}]
     assert make_tools(lean())[0].tool_type == KEY
-
-
-def test_the_prompt_may_be_left_out_or_be_another():
-    """It stands behind the agent's own instruction."""
-    for given, found in ((None, f"x\n\n{LEAN.system_prompt()}"), ("", "x"), ("y", "x\n\ny")):
-        assert agent_of(lean(system_prompt=given), system_prompt="x").system_prompt == found
