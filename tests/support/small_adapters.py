@@ -159,7 +159,8 @@ class SmallAdapter(Editing):
         if plan_id := self.id_of(place):
             planning, _ = self.planned(store=store)
             self.run(planning, place, calls(write=["Dig"]), says("ok"))
-            assert subjects(store.load(plan_id)) == ["Dig"]
+            self.change("edit_plan", planning, place, CreateTask("Tell Ann"))
+            assert subjects(store.load(plan_id)) == ["Dig", "Tell Ann"]
         else:
             with pytest.raises(PlanError):
                 self.planned(store=store)
