@@ -94,7 +94,7 @@ def checked_address(dsn: object) -> Address:
 
 
 # -------- schema --------
-# The tables, and how statements are executed.
+# The tables, and how statements are executed: by asynchronous functions, which both stores share.
 #
 # The row of a plan states the format of all the plan's rows. An older todoplan refuses a plan of a
 # newer format. So an old and a new todoplan can run side by side, while plans are migrated one by
@@ -105,7 +105,7 @@ T = TypeVar("T")
 
 
 class CalledConnection(psycopg.Connection[Row]):
-    """A connection of a `PostgresStore`."""
+    """A connection of a `PostgresStore`. Its asynchronous methods never suspend."""
 
     @classmethod
     async def opened(cls, conninfo: str) -> Self:
@@ -143,10 +143,11 @@ def called(function: Callable[..., Coroutine[Any, Any, T]], *args: Any, **kwargs
     """
     Call an asynchronous function for a `PostgresStore`, and return its result.
 
-    Nothing in it waits for an event loop: it awaits a `CalledConnection` and a `Pool` only.
+    The function must not wait for an event loop. With a `Pool`, whose connections are
+    `CalledConnection`s, it never suspends, so it is done at the first `send`.
     """
-    # The C call that makes the coroutine stores it too: an interrupt could lose it before it was
-    # started, and Python warns of such a coroutine.
+    # The C call that makes the coroutine also stores it. Otherwise an interrupt (Ctrl-C) could lose
+    # it before it is started, and Python would print a warning.
     made: list[Coroutine[Any, Any, T]] = []
     try:
         made.extend(starmap(partial(function, **kwargs), (args,)))
@@ -444,7 +445,7 @@ class Pool:
     # `AsyncPool` overrides these methods.
 
     def _lane(self) -> object:
-        """Return what tells an event loop, whose tasks share locks, from others: nothing here."""
+        """Return the number of the running event loop, which has its own locks; here, `None`."""
 
     async def _take_place(self, lent: "Lent") -> None:
         lent.give_place = self._places.put
