@@ -1452,7 +1452,8 @@ def repaired_list(
     """
     Repair the ids, subjects and edges of tasks that a program has listed.
 
-    Return the tasks in the same order, and the repairs.
+    Return the tasks in the same order, and the repairs. Half an edge is completed (law 4); an edge
+    from a task to itself or to a missing task is removed (law 5).
     """
     # AgentScope creates tasks with an empty subject.
     titled = [
@@ -1463,7 +1464,34 @@ def repaired_list(
         )
         for task in tasks
     ]
-    edged, gone, mirrored = _edged(_numbered(titled, next_id))
+    numbered = _numbered(titled, next_id)
+    # Law 4: AgentScope drops one half of an edge when the blocker is completed (its fix for #2540),
+    # so a reopened blocker would no longer block. Here either half is enough for the edge. An edge
+    # is the ids of the blocker and of the blocked task.
+    in_blockers = dict.fromkeys((task.id, end) for task in numbered for end in task.blocks)
+    in_blocked = dict.fromkeys((end, task.id) for task in numbered for end in task.blocked_by)
+    known = {task.id for task in numbered}
+    # AgentScope lets a task block itself. Law 5 forbids this, and also an edge to a missing task.
+    gone = [
+        edge
+        for edge in {**in_blockers, **in_blocked}
+        if edge[0] == edge[1] or not known.issuperset(edge)
+    ]
+    for edge in gone:
+        in_blockers.pop(edge, None)
+        in_blocked.pop(edge, None)
+    blocks: dict[str, list[str]] = {task.id: [] for task in numbered}
+    blocked_by: dict[str, list[str]] = {task.id: [] for task in numbered}
+    for blocker, blocked in {**in_blockers, **in_blocked}:
+        blocks[blocker].append(blocked)
+    for blocker, blocked in {**in_blocked, **in_blockers}:
+        blocked_by[blocked].append(blocker)
+    edged = tuple(
+        task.but(blocks=tuple(blocks[task.id]), blocked_by=tuple(blocked_by[task.id]))
+        for task in numbered
+    )
+    half = in_blockers.keys() ^ in_blocked.keys()
+    mirrored = [edge for edge in {**in_blockers, **in_blocked} if edge in half]
     changed = [*zip(tasks, edged, strict=True)]
     lists = {
         "list_ids": [f'"{old.id}" is now #{new.id}' for old, new in changed if old.id != new.id],
@@ -1499,41 +1527,6 @@ def _numbered(tasks: Sequence[Task], next_id: int) -> list[Task]:
         )
         for task, new in zip(tasks, ids, strict=True)
     ]
-
-
-_Edge = tuple[str, str]  # the ids of the blocker and of the blocked task
-
-
-def _edged(tasks: Sequence[Task]) -> tuple[tuple[Task, ...], list[_Edge], list[_Edge]]:
-    """
-    Complete all half edges. Return the tasks, the removed edges, and the completed edges.
-    """
-    # Law 4: AgentScope drops one half of an edge when the blocker is completed (its fix for #2540),
-    # so a reopened blocker would no longer block. Here either half is enough for the edge.
-    in_blockers = dict.fromkeys((task.id, end) for task in tasks for end in task.blocks)
-    in_blocked = dict.fromkeys((end, task.id) for task in tasks for end in task.blocked_by)
-    known = {task.id for task in tasks}
-    # AgentScope lets a task block itself. Law 5 forbids this, and also an edge to a missing task.
-    gone = [
-        edge
-        for edge in {**in_blockers, **in_blocked}
-        if edge[0] == edge[1] or not known.issuperset(edge)
-    ]
-    for edge in gone:
-        in_blockers.pop(edge, None)
-        in_blocked.pop(edge, None)
-    blocks: dict[str, list[str]] = {task.id: [] for task in tasks}
-    blocked_by: dict[str, list[str]] = {task.id: [] for task in tasks}
-    for blocker, blocked in {**in_blockers, **in_blocked}:
-        blocks[blocker].append(blocked)
-    for blocker, blocked in {**in_blocked, **in_blockers}:
-        blocked_by[blocked].append(blocker)
-    edged = tuple(
-        task.but(blocks=tuple(blocks[task.id]), blocked_by=tuple(blocked_by[task.id]))
-        for task in tasks
-    )
-    half = in_blockers.keys() ^ in_blocked.keys()
-    return edged, gone, [edge for edge in {**in_blockers, **in_blocked} if edge in half]
 
 
 # -------- containers --------
