@@ -158,7 +158,10 @@ class Planning(BasePlanning):
         return run
 
     def _driven(self, steps: Callable[[_Run, State], _Calls]) -> tuple[Any, Any]:
-        """Return two functions of a state that carry out `steps`: a plain and a coroutine one."""
+        """
+        Return a function and a coroutine function. Each takes Haystack's state, and carries out
+        `steps` on it.
+        """
 
         def function(state: State) -> Any:
             return done_at_once(steps(self._run(state, opened), state))

@@ -152,7 +152,8 @@ def _journal(messages: Sequence[ModelMessage]) -> tuple[tuple[Entry, ...], Itera
     Return the journal entries in the messages, oldest first, and the plans that are saved there.
 
     Raises:
-        CodecError: a saved plan or entry is damaged. A plan is read only when it is asked for.
+        CodecError: a saved entry is damaged. The iterator of plans reads each plan when it gets to
+            it, and raises the error then if the plan is damaged.
     """
     entries: list[Entry] = []
     saved: list[tuple[Any, int]] = []

@@ -97,8 +97,8 @@ def closing_edges(tasks: Tasks, added: Mapping[Edge, object]) -> dict[Edge, tupl
 
     A cycle is a tuple of ids: the path from the edge's blocked task to its blocker, and then the
     blocked task again. The edges `added` are already in `tasks`. If a cycle contains several added
-    edges, only the last of these edges is returned. If many cycles share tasks, some cycles are not
-    reported: the total length of all cycles is limited by the number of tasks and edges visited.
+    edges, only the last of these edges is returned. Once the cycles together have more ids
+    than there are tasks and edges to search, further cycles are left out.
     """
     if len(added) == 1:
         ((blocker, blocked),) = added
@@ -858,7 +858,7 @@ def answer(transaction: Transaction, command: commands.AnswerTask) -> None:
 
 
 def end_waits(transaction: Transaction) -> None:
-    """End the waits whose end time is reached. Every command with a time does this."""
+    """End the waits whose end time is reached. `decide` does this for each command with a time."""
     for task in tuple(transaction.draft.waiting()):
         if still_to_come(task.waiting, transaction.at) is None:
             edit(transaction, task, {"waiting": None})

@@ -503,7 +503,7 @@ def _rule(
 
 
 def first_ids(tasks: Iterable[Task]) -> tuple[str, ...]:
-    """Return the ids of the first tasks, at most as many as a problem names."""
+    """Return the ids of the first tasks: as many as a problem names at most, or all if fewer."""
     return tuple(task.id for task in islice(tasks, MOST_NAMED))
 
 

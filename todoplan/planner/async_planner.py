@@ -249,8 +249,10 @@ class AsyncPlanner(Transactions[AnyStore]):
 
     async def _heard(self, work: Awaitable[Any]) -> Any:
         """
-        Await what a subscriber returned. If something that it awaited was cancelled, and not the
-        caller, this counts as an error of the subscriber.
+        Await what a subscriber returned.
+
+        A subscriber may await a task that is cancelled, although the caller is not. This counts as
+        an error of the subscriber.
         """
         try:
             return await work

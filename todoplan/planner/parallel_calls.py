@@ -140,7 +140,9 @@ class ParallelCalls(Generic[R]):
         return next(one for one in result.replies if one.call_id == call.call_id), result
 
     def _join(self, key: Hashable, ids: Sequence[str], call: Call) -> tuple[_Group[R], bool]:
-        """Return the group of a call that was started, and whether it is the group's first call."""
+        """
+        Return the group of a call that has just started, and whether the call is the group's first.
+        """
         with self._lock:
             groups = self._turns.get(key, [])
             remember(self._turns, key, groups, _MOST_TURNS)

@@ -789,8 +789,9 @@ class CallReplay:
     """
     The replay of one call, which brings the lane's plan to the state that the recording shows.
 
-    `events` are the changes by the call, and those by others that its answer shows. `findings` are
-    about both. `before` is passed on to the step. `_coming` are the ids of the tasks that the call
+    `events` are the changes by the call, and the changes by others that its answer shows.
+    `findings` are about these events. `before` is what happened in the conversation before the
+    call; the resulting step has it as well. `_coming` are the ids of the tasks that the call
     creates, and `_is_checklist` says that its list has no mark for tasks in progress.
     """
 

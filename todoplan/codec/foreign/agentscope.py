@@ -69,7 +69,11 @@ _STATES = {s.value: s for s in Status if s not in _STAND_INS}
 
 @attrs.frozen
 class Context:
-    """AgentScope's tasks, which may be no valid plan, and the plan's next id and other data."""
+    """
+    The content of AgentScope's `TaskContext`: its tasks, and what our extra key "todoplan" holds.
+
+    The tasks are not checked yet, so they may form no valid plan.
+    """
 
     tasks: list[Task]
     next_id: int

@@ -368,7 +368,7 @@ _TASKMASTER: Fields = {
 
 
 def _flat(tasks: list[Any]) -> Iterator[Any]:
-    """Yield each task and its subtasks. A subtask gets an id such as "1.2", which others name."""
+    """Yield each task and its subtasks. Subtasks get ids such as "1.2", as in dependencies."""
     for task in tasks:
         inner = task.get("subtasks") or [] if isinstance(task, dict) else []
         if not isinstance(task, dict) or not isinstance(inner, list):

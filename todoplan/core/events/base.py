@@ -34,9 +34,10 @@ class Note:
     """
     What a session learns about the plan from one of its calls.
 
-    `lines` has each line of the call's list with its task's id, or is `None` if there was no list.
-    `named` are the tasks that the call named by id or created. `read` is the id of the task that
-    the call read, "" if it read the whole plan, or `None` if it read nothing.
+    `lines` are pairs: the id of a task, and the line for this task in the call's list. It is `None`
+    if the call had no list. `named` are the ids of the tasks that the call created or named by
+    their ids. `read` is the id of the task that the call read, "" if it read the whole plan, or
+    `None` if it read nothing.
     """
 
     lines: tuple[tuple[str, Todo], ...] | None = None
@@ -107,7 +108,11 @@ class Base:
         return not self.overflow or task.status not in CLOSED or self.has_listed(task.id)
 
     def with_own(self, events: Iterable[Event]) -> "Base":
-        """Return the base after events that the session itself caused: they are no news to it."""
+        """
+        Return this knowledge with further events that the session itself caused.
+
+        So the session is not told of these events as changes by others.
+        """
         events = tuple(events)
         return attrs.evolve(self, plan=replay(self.plan, events)) if events else self
 

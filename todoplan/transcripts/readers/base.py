@@ -103,9 +103,10 @@ class Joiner:
     """
     Converts the signals of a reader to items in order, and joins each answer to its call.
 
-    At most `window` items are queued until the answers to earlier calls come. A call whose answer
-    comes later than that is yielded without the answer. The latest `memory` values of `once` are
-    kept, to detect repeated items. Only a few calls of other tools are yielded.
+    A call waits in a queue for its answer, and the items after it wait too. If more than `window`
+    items wait, the first one is yielded, a call then without its answer. To detect repeated items,
+    the latest `memory` values of the signals' `once` are kept. Calls of other tools have no part in
+    a plan, so only a few of them are yielded.
     """
 
     def __init__(self, window: int = WINDOW, memory: int = MEMORY) -> None:
