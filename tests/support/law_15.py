@@ -151,6 +151,20 @@ class Situations:
         assert not [text for text in texts if "kept" in text or "since" in text or "stays" in text]
         assert "listed" not in talk.saved()["session"]
 
+    @pytest.mark.parametrize("store", [None, MemoryStore], ids=["saved", "stored"])
+    def test_calls_of_one_turn_share_what_the_session_knew(self, store):
+        """
+        A list next to a read is compared with what the session knew before both calls; the first
+        reply reports what others did, the second does not.
+        """
+        kept = {**STORED, "store": store()} if store else {}
+        talk = self.begin(toolbox=Toolbox(TODOS), settings=TOLD, **kept)
+        talk.turn(listing(TODOS, "Fix"))
+        talk.edit(commands.CreateTask("Tell Ann"), "ann")
+        texts = talk.turn(("read_todos", {}), listing(TODOS, "Fix"))
+        assert ["by ann" in text for text in texts] == [True, False]
+        assert subjects(talk) == ["Fix", "Tell Ann"]
+
     @pytest.mark.parametrize("is_restarted", [False, True])
     def test_two_conversations_on_one_plan_leave_each_other_alone(self, toolset, is_restarted):
         """A list of one conversation drops no task of the other."""

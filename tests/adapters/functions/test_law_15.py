@@ -51,7 +51,7 @@ class Talk:
         assert self.run.after_model(response) == "answer"
         added = self.run.answer(response)
         self.messages += added
-        return [text for _, text in self.wire.read(added[-1:])]
+        return [text for _, text in self.wire.read(added[1:])]
 
     def tail(self):
         request = self.run.before_model([*self.messages, user(self.wire, "go")])

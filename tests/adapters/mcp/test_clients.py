@@ -57,6 +57,7 @@ class TestConnections(Situations):
 
     test_what_a_reminder_told_of_stays = None  # there are none
     test_a_journal_that_was_cut_drops_nothing = None
+    test_calls_of_one_turn_share_what_the_session_knew = None  # a server sees no turns
 
     @pytest.fixture(autouse=True)
     def _connections(self):

@@ -227,16 +227,6 @@ def begun(settings=SILENT):
     return planning
 
 
-def test_calls_of_one_turn_share_what_the_model_had_seen():
-    """A list beside a read is compared with what was seen before both; it is told once."""
-    planning = begun()
-    by_ann(planning)
-    turn = [function_call("read_todos", {}, call_id="a"), write(DIG, call_id="b")]
-    told = outputs(run(attach(agent_of(scripted(turn, "Ok.")), planning)))
-    assert ["by ann" in told[call] for call in "ab"] == [True, False]
-    assert [task.subject for task in plan_of(planning)] == ["Dig", "Tell Ann"]
-
-
 def test_what_is_done_while_the_model_answers_a_reminder_is_unseen():
     """The reminder showed the plan as it was when the request was sent."""
     planning = begun(Settings(unfinished=0, plan_lost=False))

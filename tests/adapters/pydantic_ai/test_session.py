@@ -400,23 +400,6 @@ def talking(*, make=Planning, **options):
     return Talk(make, {"settings": SILENT, **options} if make is Planning else options)
 
 
-@pytest.fixture(params=["messages", "tools alone", "store"])
-def talk(request):
-    """One of each kind."""
-    if request.param == "tools alone":
-        return talking(make=make_tools)
-    return talking(store=MemoryStore() if request.param == "store" else None)
-
-
-def test_calls_of_one_turn_share_what_the_session_knew(talk):
-    """A list beside a read is compared with what was known before both; it is told once."""
-    talk.go(wrote(DIG, call_id="a"))
-    talk.edit(EDIT)
-    told, _ = talk.go([use("read_todos", {}, "b"), wrote(DIG, call_id="c")])
-    assert ["created by ann" in text for text in told] == [True, False]
-    assert talk.subjects == ["Dig", "Tell Ann"]
-
-
 @pytest.mark.parametrize("store", [None, MemoryStore()])
 def test_equal_calls_of_one_response_are_carried_out_each(store):
     """Only a call that a run makes again is the same call, and each has an id of its own."""
