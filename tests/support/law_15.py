@@ -159,11 +159,11 @@ class Situations:
         """
         kept = {**STORED, "store": store()} if store else {}
         talk = self.begin(toolbox=Toolbox(TODOS), settings=TOLD, **kept)
-        talk.turn(listing(TODOS, "Fix"))
-        talk.edit(commands.CreateTask("Tell Ann"), "ann")
-        texts = talk.turn(("read_todos", {}), listing(TODOS, "Fix"))
+        talk.turn(listing(TODOS, "Fix", "Release"))
+        talk.edit(commands.UpdateTask("1", status="completed"), "ann")
+        texts = talk.turn(("read_todos", {}), listing(TODOS, "Fix", "Release"))
         assert ["by ann" in text for text in texts] == [True, False]
-        assert subjects(talk) == ["Fix", "Tell Ann"]
+        assert [task.status for task in talk.plan()] == ["completed", "pending"]
 
     @pytest.mark.parametrize("is_restarted", [False, True])
     def test_two_conversations_on_one_plan_leave_each_other_alone(self, toolset, is_restarted):

@@ -316,6 +316,8 @@ class TestGuided(Situations):
 
 class TestToolsAlone(Situations):
     test_what_a_reminder_told_of_stays = None  # there are none
+    # Without a guided model, each call is a turn of its own.
+    test_calls_of_one_turn_share_what_the_session_knew = None
 
     def begin(self, **options):
         return Talk(guided=False, **options)
