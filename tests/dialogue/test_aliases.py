@@ -19,7 +19,7 @@ FILE = Path(__file__).with_name("aliases.txt")
 
 
 def places(tool):
-    """Yield each field of a tool by its path, with the fields that it stands among."""
+    """Yield the path of each field of a tool, the field, and the fields of the same object."""
     for field in tool.fields:
         yield field.name, field, tool.fields
         for inner in field.items:
@@ -43,7 +43,7 @@ def test_aliases_change_only_on_purpose():
 
 @pytest.mark.parametrize("toolset", TOOLSETS, ids=lambda toolset: toolset.name)
 def test_every_spelling_means_its_field(toolset):
-    """In camelCase, snake_case or capitals, as name, target or alias."""
+    """A name, target or alias is known in camelCase, snake_case and capitals."""
     for tool in toolset.tools:
         for _, field, beside in places(tool):
             for word in (field.name, field.target, *field.aliases):

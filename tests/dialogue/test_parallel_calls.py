@@ -1,4 +1,4 @@
-"""Calls handed over one by one: together they are as the whole turn."""
+"""The calls of a turn, passed one at a time, get the replies that the whole turn gets."""
 
 import pytest
 from hypothesis import given
@@ -28,13 +28,13 @@ turns = st.sampled_from([*BASIC_TOOLSETS]).flatmap(
 
 
 def visible(reply):
-    """Return what a reply says and does, whoever it is for."""
+    """Return the parts of a reply that do not depend on the id of its call."""
     return reply.plan, reply.text, reply.events, reply.is_error, reply.name
 
 
 @given(turns)
 def test_beside_each_other_calls_are_answered_as_in_the_turn(turn):
-    """Each sees the plan before the turn, and its answer is that of the whole turn (law 13)."""
+    """Each call gets the plan before the turn, and has the reply of the whole turn (law 13)."""
     toolbox, calls = turn
     whole = toolbox.turn(Plan(), calls).replies
     for place in range(len(calls)):
@@ -44,7 +44,7 @@ def test_beside_each_other_calls_are_answered_as_in_the_turn(turn):
 
 @given(turns)
 def test_after_each_other_calls_are_answered_as_in_the_turn(turn):
-    """Each sees the plan that the one before it made, and knows the names of all (law 13)."""
+    """Each call gets the plan after the call before it, and the names of all calls (law 13)."""
     toolbox, calls = turn
     plan, names = Plan(), [call.name for call in calls]
     for call, expected in zip(calls, toolbox.turn(plan, calls).replies, strict=True):
@@ -55,13 +55,13 @@ def test_after_each_other_calls_are_answered_as_in_the_turn(turn):
 
 @pytest.mark.parametrize("turn", [(), ("write_todos",), ("other", "write_todos")])
 def test_a_call_that_clashes_with_none_is_carried_out(turn):
-    """Whether nothing is known of its turn, or nothing else in it writes the list."""
+    """The other calls of the turn are unknown, or none of them writes the list."""
     call = Call("write_todos", {"todos": [{"content": "a", "status": "pending"}]})
     assert len(answered_after(Toolbox(TODOS), Plan(), call, turn).plan) == 1
 
 
-def test_a_call_after_others_takes_what_its_hand_last_saw():
-    """Law 15: what others added since stays, and the reply tells of it."""
+def test_a_call_after_others_takes_what_its_session_last_saw():
+    """Law 15: a task that others have added since stays, and the reply names it."""
     was = Plan()
     now = decide(was, CreateTask("Tell Ann")).unwrap()
     call = Call("write_todos", {"todos": [{"content": "Dig", "status": "pending"}]})

@@ -1,4 +1,4 @@
-"""Law 15 for sessions: a second opinion, kept by hand, on what lists may change and must not."""
+"""Law 15 for sessions: a second, naive model says what a list may change and drop."""
 
 import pytest
 from hypothesis import given
@@ -19,7 +19,7 @@ STATUSES = ("pending", "in_progress", "completed", "cancelled")
 
 class Opinion:
     """
-    What each session may drop, worked out from texts alone: every text is some task's for ever.
+    What each session may drop, worked out from texts alone: a text always means the same task.
     """
 
     def __init__(self):
@@ -42,7 +42,7 @@ class Opinion:
 
 
 def whole_list(planner, opinion, sessions, name, lines):
-    """Write a list as a session, and compare what happened with the opinion."""
+    """Write a list as a session, and compare the changes with what the naive model allows."""
     session, before = sessions[name], planner.plan
     listed, changed, said = opinion.knows(name)
     todos = [{"content": text, "status": status} for text, status in lines]
@@ -156,7 +156,7 @@ def test_no_list_undoes_what_its_session_has_not_listed(moves, named):
 @pytest.mark.parametrize("toolset", BASIC_TOOLSETS.values(), ids=BASIC_TOOLSETS)
 @given(data=st.data())
 def test_an_agent_alone_notices_nothing(toolset, data):
-    """Its replies and its plan are those of calls without any session, however it is kept."""
+    """If no one else uses the plan, a session gives the replies and the plan of plain calls."""
     box = Toolbox(toolset, Policy())
     planner = Planner(toolbox=box)
     session, plain, plan = planner.session(actor="bot"), Planner(toolbox=box), planner.plan

@@ -1,4 +1,4 @@
-"""Law 3 has a way: a policy that a tool set is put under can be satisfied by calls of that set."""
+"""Law 3 can be kept: calls of a tool set can satisfy every policy that the set may have."""
 
 import pytest
 from support.samples import published
@@ -19,7 +19,7 @@ NEEDY = tuple(rule.name for rule in RULES.values() if rule.new_tasks_need)
 @pytest.mark.parametrize("policy", PRESETS)
 @pytest.mark.parametrize("toolset", SOLO, ids=repr)
 def test_two_tasks_are_created_started_and_completed(toolset, policy):
-    """Every tool set under every preset: no call that a model would send ends in a deadlock."""
+    """With every tool set and every preset, a model can finish a plan."""
     chosen = PRESETS[policy]
     chosen = chosen.but(**dict.fromkeys(unmet_rules(toolset, chosen), "off"))
     box, plan, started = Toolbox(toolset, chosen), Plan(), set()
@@ -53,12 +53,12 @@ def test_a_policy_that_no_call_can_satisfy_is_refused(policy, vain):
 
 
 def test_a_demand_below_an_error_is_no_obstacle():
-    """What only warns, or is off, can be lived with."""
+    """A rule that only warns, or is off, may ask for a field that no tool takes."""
     assert Toolbox(LEAN, CLAUDE_STRICT.but(active_form_required="warn", priority_required="off"))
 
 
-def test_what_a_rule_of_your_own_demands_is_looked_for_as_well():
-    """An argument of any tool of the set will do, also one of an entry."""
+def test_the_field_that_a_rule_of_your_own_demands_is_looked_for_too():
+    """The field may be an argument of any tool of the set, or of an entry of a list."""
 
     def estimated(change):
         return [Problem("unestimated", (t.id,)) for t in change.written() if t.estimate is None]

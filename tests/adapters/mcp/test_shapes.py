@@ -85,7 +85,7 @@ def test_annotations_say_what_a_tool_may_do():
 
 
 def touched(before, after):
-    """The ids of tasks that are not as they were."""
+    """Return the ids of the tasks that differ between two plans."""
     ids = {task.id for task in before} | {task.id for task in after}
     return {each for each in ids if before.get(each) != after.get(each)}
 

@@ -125,7 +125,7 @@ BOTH_DONE = made(OPEN, UpdateTask("1", "completed"), UpdateTask("2", status="can
     ],
 )
 def test_a_request_bears_the_reminder_that_is_due(settings, plan, messages, memory, kind):
-    """One at most, and none that is switched off; a further request does not bear it again."""
+    """It has at most one, and none that is switched off; the next request does not repeat it."""
     guidance = Guidance(TODOS, settings)
     advice = guidance.before_model(plan, messages, memory)
     assert (advice.kind, bool(advice.text), advice.verdict) == (kind, bool(kind), "accept")
@@ -161,14 +161,14 @@ def test_a_request_bears_the_reminder_that_is_due(settings, plan, messages, memo
     ],
 )  # fmt: skip
 def test_a_final_answer_is_judged_by_what_is_open(settings, plan, answer, memory, verdict):
-    """What was said before a mere confirmation is kept, unless there was nothing."""
+    """The text before a mere confirmation is kept, if there is one."""
     advice = Guidance(TODOS, settings).after_model(plan, answer, memory)
     assert (advice.verdict, bool(advice.text)) == (verdict, verdict == "again")
     assert advice.keeps(answer) is (verdict == "again" and plan is DONE and answer is ANSWER)
 
 
 def test_what_the_model_knows_of_the_plan():
-    """Its own change makes a revision known; a call without effect, or others' changes, do not."""
+    """Its own change sets the turn, an empty call does not; a base without news, the revision."""
     memory = Memory(turn=7, revision=OPEN.revision, touched=2)
     assert memory.saw_own(OPEN.revision, OPEN) == memory
     assert memory.saw_own(OPEN.revision, OTHER).touched == 7
@@ -177,7 +177,7 @@ def test_what_the_model_knows_of_the_plan():
 
 
 def test_a_change_by_somebody_else_is_named():
-    """With the tasks as they are now; of a lost plan, with what waits, escaped."""
+    """The reminder has the tasks as they are now; titles and reasons for waiting are escaped."""
     advice = Guidance(TODOS).before_model(OTHER, [WRITTEN], known(OPEN))
     assert "other" in advice.text
     text = Guidance(LEAN).before_model(WAITING, [], Memory()).text
@@ -203,7 +203,7 @@ def answers(guidance, plan, memory, count):
 
 
 def test_an_answer_with_open_tasks_is_sent_back_up_to_the_cap():
-    """Two further turns by default, each naming the open tasks; then the answer is let go."""
+    """By default twice, with the open tasks; the third answer is accepted."""
     guidance = Guidance(TODOS)
     verdicts = [verdict for verdict, _ in answers(guidance, OPEN, Memory(), 4)]
     assert verdicts == ["again", "again", "accept", "accept"]
@@ -211,7 +211,7 @@ def test_an_answer_with_open_tasks_is_sent_back_up_to_the_cap():
 
 
 def test_progress_renews_the_cap_and_standing_still_does_not():
-    """The count starts anew only when more tasks are resolved than ever before."""
+    """The count starts again only when more tasks are resolved than ever before."""
     guidance = Guidance(TODOS)
     *_, (_, memory) = answers(guidance, OPEN, Memory(), 2)
     further = made(OPEN, UpdateTask("1", status="completed"))
@@ -231,7 +231,7 @@ INVALID = Message("assistant", invalid_calls=1)
 @pytest.mark.parametrize("plan", [OPEN, DONE])
 @pytest.mark.parametrize("message", [QUESTION, REFUSAL, CALLING, INVALID, ASKED])
 def test_only_a_final_answer_is_judged(plan, message):
-    """Calls go on by themselves, a refusal says no more; a question costs no further turn."""
+    """Calls, a refusal, a question and a user's message are no final answer."""
     for memory in (Memory(), Memory(asked=1)):
         advice = Guidance(TODOS, ALL_ON).after_model(plan, message, memory)
         assert (advice.verdict, advice.memory) == ("accept", memory)
@@ -240,7 +240,7 @@ def test_only_a_final_answer_is_judged(plan, message):
 
 
 def test_an_answer_is_let_through_while_the_plan_waits_for_its_approval():
-    """Nothing may be started: there is nothing to go on with. Approved, the rule is as ever."""
+    """Before the approval no task may start; after it, the answer is sent back as usual."""
     plan = plan_with("pending", "pending")
     approved = decide(plan, ApprovePlan("ann")).plan
     answer = Message("assistant", "Here is the plan.")
@@ -253,9 +253,7 @@ def test_an_answer_is_let_through_while_the_plan_waits_for_its_approval():
 
 @given(st.builds(Memory, turn=st.integers(), asked=st.integers(), confirmed=st.integers()))
 def test_a_memory_survives_as_plain_json(memory):
-    """
-    Any state that holds JSON can hold it; what another version wrote beside it is passed over.
-    """
+    """A memory is plain JSON; unknown keys, from another version, are ignored."""
     data = json.loads(json.dumps(memory.to_data()))
     assert Memory.of(data) == Memory.of({**data, "later": 1}) == memory
     assert Memory.of(None) == Memory()
@@ -276,7 +274,7 @@ memories = st.builds(
 
 @given(plans, messages, memories)
 def test_the_same_inputs_give_the_same_decision(plan, said, memory):
-    """Guidance holds no state: asked twice, it answers alike."""
+    """Guidance has no state: the second decision equals the first."""
     guidance = Guidance(TODOS, ALL_ON)
     one, two = (guidance.before_model(plan, said, memory) for _ in range(2))
     assert one == two
@@ -285,7 +283,7 @@ def test_the_same_inputs_give_the_same_decision(plan, said, memory):
 
 @given(st.lists(plans, min_size=1, max_size=30), memories)
 def test_every_cap_is_finite(plan_by_turn, memory):
-    """Whatever the plans do, answers are sent back at most as often as caps and progress allow."""
+    """Answers are sent back at most as often as the caps and the progress allow."""
     guidance, sent_back = Guidance(TODOS, ALL_ON), 0
     for plan in plan_by_turn:
         advice = guidance.after_model(plan, ANSWER, memory)
@@ -296,7 +294,7 @@ def test_every_cap_is_finite(plan_by_turn, memory):
 
 
 def kinds_unseen(plan, memory, guidance=None, turns=1):
-    """Return the kinds of reminders of so many turns, and the memory behind them."""
+    """Return the kinds of the reminders in a number of turns, and the memory after them."""
     kinds = []
     for _ in range(turns):
         advice = before_partial(guidance or Guidance(TODOS), plan, memory)
@@ -306,7 +304,7 @@ def kinds_unseen(plan, memory, guidance=None, turns=1):
 
 
 def test_a_plan_that_cannot_be_seen_is_shown_every_twenty_turns():
-    """Counted from the last change or reminder; an empty plan, or one switched off, is not."""
+    """The turns count from the last change or reminder; an empty plan is never shown."""
     kinds, _ = kinds_unseen(PENDING, Memory(), turns=41)
     assert [turn for turn, kind in enumerate(kinds) if kind == "plan_lost"] == [0, 20, 40]
     assert not any(kinds[1:20])
@@ -326,7 +324,7 @@ SECTIONS = re.findall(r"^== (.+) ==$", REMINDER_TEXTS.read_text("utf-8"), re.MUL
 
 
 def test_every_reminder_has_a_row_a_text_and_a_switch():
-    """A reminder that lacks one of them is named here; so is a setting that switches nothing."""
+    """No reminder lacks one of them, and every setting switches a reminder."""
     assert set(REMINDERS) == set(get_args(ReminderKind))
     assert set(SECTIONS) - {"frame", "item", "item_plain", *PARTS} == set(REMINDERS)
     switches = {field.name for field in attrs.fields(Settings)} - {"on_ignored"}
@@ -364,7 +362,7 @@ def test_who_obeys_a_reminder_is_not_reminded_again(plan, choices):
 
 
 def test_settings_show_what_was_changed():
-    """Their repr is how they are written."""
+    """The repr of settings is the expression that makes them."""
     assert repr(Settings()) == "Settings()"
     assert repr(Settings(unfinished=0, on_ignored="raise")) == (
         "Settings(unfinished=0, on_ignored='raise')"
@@ -372,7 +370,7 @@ def test_settings_show_what_was_changed():
 
 
 def test_a_change_by_others_is_said_with_their_names():
-    """The reminder that shows the plan says what became of which task; then it has been seen."""
+    """A reminder that shows the plan names each change once."""
     plan = decide(Plan(), CreateTask("Draft")).unwrap()
     decision = decide(plan, CreateTask("Tell <b>Ann</b>"))
     base, now = Base(plan).after(decision.events, "ann"), decision.unwrap()
@@ -391,7 +389,7 @@ def test_a_change_by_others_is_said_with_their_names():
 
 
 def test_only_what_does_not_wait_is_named():
-    """Beside tasks that wait, those that the model can go on with; what failed can be given up."""
+    """The reminder names the open tasks that the model can work on or give up."""
     more = made(WAITING, CreateTask("Next"), CreateTask("Vain", blocked_by=("6",)))
     failed = made(more, UpdateTask("6", status="failed"))
     for plan, named in ((more, ["Next", "Vain"]), (failed, ["Vain"])):
@@ -402,7 +400,7 @@ def test_only_what_does_not_wait_is_named():
 
 @pytest.mark.parametrize("toolset", TOOLSETS.values(), ids=TOOLSETS)
 def test_who_makes_tasks_wait_as_the_reminder_says_is_not_reminded_again(toolset):
-    """Each tool set has its own way, said in the reminder with its own names."""
+    """The reminder says how to make a task wait with the tools of the set, and that works."""
     box, plan = Toolbox(toolset), planned("Write it", "Test it")
     text = Guidance(toolset).after_model(plan, ANSWER, Memory()).text
     assert toolset.text("waiting") in text
@@ -414,13 +412,13 @@ def test_who_makes_tasks_wait_as_the_reminder_says_is_not_reminded_again(toolset
 
 
 def test_a_tool_set_of_ones_own_need_not_say_how_to_wait():
-    """Without a text of that name the reminder is as it was."""
+    """If a set has no text "waiting", the reminder leaves this sentence out."""
     own = ToolSet("mine", TODOS.tools, "write_todos")
     assert "and then answer. If you need" in Guidance(own).after_model(OPEN, ANSWER, Memory()).text
 
 
 def test_an_approval_is_told():
-    """It changes no task, but a model that must not start before would wait for ever."""
+    """An approval changes no task, but without the news the model would wait for ever."""
     decision = decide(OPEN, ApprovePlan("ann"))
     approved, base = decision.unwrap(), Base(OPEN).after(decision.events, "ann")
     guidance, memory = Guidance(LEAN), Memory().saw(OPEN)

@@ -22,7 +22,7 @@ names = st.from_regex(r"\A[q-z]{6}_[a-zA-Z0-9_]{1,20}\Z")
 
 
 def all_texts(toolset):
-    """Return everything that a tool set says, errors and replies to some calls included."""
+    """Return all texts of a tool set, with the errors and replies of some calls."""
     box, plan = Toolbox(toolset), planned("Write it", "Test it")
     calls = [
         None,
@@ -44,7 +44,7 @@ def all_texts(toolset):
 
 @pytest.mark.parametrize("toolset", TOOLSETS)
 def test_every_text_follows_the_names(toolset):
-    """With all tools renamed no original name is left in any text, for any names."""
+    """If all tools are renamed, no text contains an original name."""
 
     @given(st.lists(names, min_size=len(toolset.tools), max_size=len(toolset.tools), unique=True))
     def renamed(new):
@@ -95,7 +95,7 @@ def test_every_example_is_accepted(box):
 
 @pytest.mark.parametrize("toolset", TOOLSETS)
 def test_read_only_tools_are_marked(toolset):
-    """Tools that only read say so: frameworks ask no permission for them."""
+    """Exactly the tools that change no plan are marked; frameworks ask no permission for them."""
     box, plan, writers = Toolbox(toolset), Plan(), set()
     for call in sample_calls(toolset.name):
         reply = box.call(plan, call.name, call.arguments)
@@ -112,13 +112,13 @@ FORMS = {"active_form_required": "active_form", "priority_required": "priority"}
     ("toolset", "found"), [(LEAN, FORMS), (TASKS, {}), (TODOS, {})], ids=["lean", "tasks", "todos"]
 )
 def test_a_demand_is_unmet_where_no_tool_takes_the_field(toolset, found):
-    """Of rules at error; where they warn or are off nothing is in the way."""
+    """Only rules at severity "error" count, not those that warn or are off."""
     assert unmet_rules(toolset, CLAUDE_STRICT) == found
     assert unmet_rules(toolset, DEFAULT) == {}
 
 
 def test_a_rule_that_refuses_every_bare_task_says_what_it_needs():
-    """Left out, no tool set would be found unfit, and a model would be refused for ever."""
+    """Otherwise a tool set without the field would be accepted, and all its tasks refused."""
     bare = CreateTask("a")
     answers = {name: decide(Plan(), bare, Policy().but(**{name: "error"})) for name in RULES}
     refusing = {name for name, answer in answers.items() if isinstance(answer, Rejected)}
@@ -126,13 +126,13 @@ def test_a_rule_that_refuses_every_bare_task_says_what_it_needs():
 
 
 def test_every_tool_set_takes_a_title():
-    """Whatever it is called there."""
+    """The title has another name in each tool set, and every set has it."""
     titled = Policy().adding(Rule("titled", lambda change: (), new_tasks_need="subject"))
     assert unmet_rules(TODOS, titled) == {}
 
 
 def test_a_tool_set_shows_how_it_is_written():
-    """Its repr is the name of the constant, or the call, that gives it."""
+    """Its repr is the constant, or the call, that returns the set."""
     for toolset in (*ALL_TOOLSETS.values(), WRITE_TODOS):
         assert eval(repr(toolset), vars(tools)) is toolset  # noqa: S307 - our own names
     assert repr(tasks("snake")) == "tasks('snake')"
@@ -141,13 +141,13 @@ def test_a_tool_set_shows_how_it_is_written():
 
 
 def test_every_tool_set_is_registered():
-    """Under the name of its texts, once without variants: from there all tests and adapters go."""
+    """A set without variants is registered under the name of its texts."""
     made = {each.name for each in vars(tools).values() if isinstance(each, ToolSet)}
     assert made == {each.name for each in ALL_TOOLSETS.values()} == set(BASIC_TOOLSETS)
 
 
 def test_a_set_of_ones_own_needs_no_texts():
-    """It says nothing of itself, and answers a model's mistakes like any other."""
+    """Its prompt is empty, and its error texts have no example."""
     mine = ToolSet("mine", LEAN.tools, "plan")
     assert mine.system_prompt() == ""
     reply = Toolbox(mine).call(Plan(), "plan", "{")

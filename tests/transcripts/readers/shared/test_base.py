@@ -21,7 +21,7 @@ from todoplan.transcripts.replay import replay_file
 @pytest.mark.parametrize("name", BASIC_TOOLSETS)
 @pytest.mark.parametrize("wire", WIRES, ids=[wire.name for wire in WIRES])
 def test_what_a_loop_of_ours_recorded_replays_to_its_plan(tmp_path, wire, name):
-    """In every wire shape, with each tool set: the calls, the refused ones, the very plan."""
+    """The replay has the calls, the refused calls and the plan, in every API's format."""
     box, plan, replies = toolbox(name), Plan(), []
     broken, other = Call(box.toolset.writer, '{"done": [3'), Call("search", {"q": "x"})
     turns = [(other,), *sample_turns(name), (broken,), (*sample_turns(name)[0], other)]
