@@ -792,7 +792,8 @@ class CallReplay:
     `events` are the changes by the call, and the changes by others that its answer shows.
     `findings` are about these events. `before` is what happened in the conversation before the
     call; the resulting step has it as well. `_coming` are the ids of the tasks that the call
-    creates, and `_is_checklist` says that its list has no mark for tasks in progress.
+    creates, and `_is_checklist` says that its list has no mark for tasks in progress. `_next` is
+    the recorded id of the task that the call claimed without naming it.
     """
 
     lane: Lane
@@ -803,6 +804,7 @@ class CallReplay:
     before: tuple[ConversationEvent, ...] = ()
     _coming: frozenset[str] = attrs.field(default=frozenset(), init=False)
     _is_checklist: bool = attrs.field(default=False, init=False)
+    _next: str = attrs.field(default="", init=False)
 
     def translated(self, command: Command) -> Command:
         """
@@ -1109,7 +1111,8 @@ class CallReplay:
         claimed = [one for one in claimed_ids(self.call.answer) if one not in named]
         if None not in named or not claimed:
             return command
-        following = attrs.evolve(cast("ClaimTask", parts[-1]), task_id=claimed[0])
+        self._next = claimed[0]
+        following = attrs.evolve(cast("ClaimTask", parts[-1]), task_id=self._next)
         return Batch((*parts[:-1], following))
 
     def _plan_in_recorded_ids(self) -> Mapping[str, Task] | Plan:
@@ -1216,8 +1219,10 @@ class CallReplay:
         self.lane.take(decision.plan, decision.events)
         self.events += decision.events
         self._describe(change)
+        following = self.lane.shown.get(self._next, self._next)
+        named = (task_id for task_id in named_by(command) if task_id != following)
         created = (event.task.id for event in decision.events if isinstance(event, TaskCreated))
-        note = Note(decided.lines, (*named_by(command), *created))
+        note = Note(decided.lines, (*named, *created))
         self._end_call(before, note, decision.events)
         return "applied"
 

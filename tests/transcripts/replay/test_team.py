@@ -4,6 +4,8 @@ import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.recorded import lines_file
 
 from todoplan.core.events.base import NOTHING_LISTED, Base
@@ -11,6 +13,7 @@ from todoplan.core.plan.plan import Plan
 from todoplan.dialogue.toolbox import Toolbox, fences_after
 from todoplan.dialogue.tools import TOOLSETS
 from todoplan.testing.adapters.host import conversation
+from todoplan.testing.strategies.calls import arguments_of
 from todoplan.transcripts.calls import BY_ID_TOOLS, PLANNING_TOOLS, TEAM_TOOLS, may_plan
 from todoplan.transcripts.replay import RECORDED, replay_together
 
@@ -45,17 +48,18 @@ class Session:
         return reply
 
 
-def lived(folder, toolset, *calls):
+def lived(folder, toolbox, calls):
     """
-    Let agents make calls `(actor, tool, arguments)` of a tool set.
+    Let agents make calls `(actor, tool, arguments)`; arguments may be a function of the plan.
 
     Return the recording of each agent, the plan, and whether each call was refused.
     """
-    toolbox, plan, sessions, refused = Toolbox(toolset), Plan(), {}, []
+    plan, sessions, refused = Plan(), {}, []
     for number, (actor, name, arguments) in enumerate(calls):
         session = sessions.setdefault(actor, Session(actor))
         at = NOON + timedelta(seconds=10 * number)
-        reply = session.call(toolbox, plan, name, arguments, at)
+        sent = arguments(plan) if callable(arguments) else arguments
+        reply = session.call(toolbox, plan, name, sent, at)
         plan = reply.plan
         refused.append(reply.is_error)
     paths = [
@@ -106,6 +110,7 @@ TEAM_LIVES = {
         (ANN, "plan", {"done": [4]}),
         (EVE, "plan", {"wait": {"5": "for rain"}}),
         (BOB, "plan", {"done": [2], "next": True}),
+        (BOB, "plan", {"write": ["Lay", "Sow"]}),  # keeps a task that was claimed as the next one
         (EVE, "plan", {"edit": [{"id": 3, "after": [5]}]}),
         (ANN, "plan", {"edit": [{"id": 3, "after": []}]}),
         (EVE, "plan", {"fail": [1]}),
@@ -133,11 +138,30 @@ by_toolset = pytest.mark.parametrize("name", TOOLSETS)
 @by_toolset
 def test_what_agents_did_with_a_tool_set_replays_to_their_plan(tmp_path, name):
     """Each task with its claim, times and edges; a call is refused in the replay if it was."""
-    paths, plan, refused = lived(tmp_path, TOOLSETS[name], *life(name))
+    paths, plan, refused = lived(tmp_path, Toolbox(TOOLSETS[name]), life(name))
     steps, replayed = steps_and_plan(replay_together("team", paths))
     assert [step.outcome == "refused" for step in steps] == refused
     assert {step.outcome for step in steps} <= {"applied", "read", "refused"}
     assert replayed == plan
+
+
+@by_toolset
+@given(st.data())
+def test_whatever_agents_do_replays_to_their_plan(tmp_path_factory, name, data):
+    """Any calls that make sense for the plan, of any tool set."""
+    toolset = TOOLSETS[name]
+    agents = st.sampled_from([ANN, BOB, EVE] if toolset.by_id else [ANN])
+    calls = [
+        (actor, tool.key, lambda plan, tool=tool: data.draw(arguments_of(tool, plan or None)))
+        for actor, tool in data.draw(
+            st.lists(st.tuples(agents, st.sampled_from(toolset.tools)), max_size=20)
+        )
+    ]
+    folder = tmp_path_factory.mktemp("team")
+    paths, plan, refused = lived(folder, Toolbox(toolset), calls)
+    steps = list((replay := replay_together("team", paths)).steps())
+    assert [step.outcome == "refused" for step in steps] == refused
+    assert [lane.plan for lane in replay.lanes] == [plan] * bool(calls)
 
 
 @by_toolset

@@ -365,10 +365,12 @@ CREATE TABLE todo_deps (todo_id TEXT, depends_on TEXT, PRIMARY KEY (todo_id, dep
 """
 
 
-_TOLD = ("assistant.message", "session.start")
+_RECOGNISED = ("assistant.message", "session.start")
 
 
-@dialect("copilot", by_record(lambda record: record.get("type") in _TOLD and "data" in record))
+@dialect(
+    "copilot", by_record(lambda record: record.get("type") in _RECOGNISED and "data" in record)
+)
 def copilot(source: Source, _joiner: Joiner) -> Iterator[Signal]:
     """Yield the signals of a session of Copilot CLI."""
     # In autocommit mode. Otherwise Python would open a transaction around those of the model.
