@@ -1,6 +1,13 @@
 """The conversation of the guides' first programs: draft a letter and send it."""
 
+import asyncio
+from inspect import iscoroutine
+
+from support.conformance import SCRIPT
+from support.docs import defined
+
 from todoplan.dialogue import Call
+from todoplan.testing.adapters import Script
 from todoplan.testing.adapters.host import ModelTurn, says, write
 
 _LISTS = (
@@ -20,3 +27,15 @@ SHOWN = """Drafted and sent.
 [x] 2 Send
 """
 """What the programs print: the answer and the plan."""
+
+
+def played(page, model, program=None):
+    """
+    Run the program of a guide with a model that follows the script, then the guide's edit of the
+    plan. Return what the edit returns: who changed the plan.
+    """
+    SCRIPT.set(Script(*LETTER))
+    names = defined(page, program or page)
+    place = names["work"](model, "Draft and send the letter.")
+    place = asyncio.run(place) if iscoroutine(place) else place
+    return asyncio.run(defined(page, f"{page} edit", **names)["tell"](place))

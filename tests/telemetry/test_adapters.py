@@ -1,9 +1,7 @@
 """A traced toolbox in adapters that keep the plan in their framework's state: each call once."""
 
 from langchain.agents import create_agent
-from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage
-from langchain_core.outputs import ChatGeneration, ChatResult
+from support.scripted import Scripted, calls, says
 
 from todoplan import TASKS, Toolbox
 from todoplan.adapters.langgraph import PlanMiddleware
@@ -11,35 +9,10 @@ from todoplan.dialogue.guidance import Settings
 from todoplan.telemetry import traced
 
 
-class Scripted(BaseChatModel):
-    """Says what stands in its script."""
-
-    script: list
-
-    @property
-    def _llm_type(self):
-        return "scripted"
-
-    def _generate(self, messages, stop=None, run_manager=None, **kwargs):
-        return ChatResult(generations=[ChatGeneration(message=self.script.pop(0))])
-
-    def bind_tools(self, tools, **kwargs):
-        """Know them."""
-        return self
-
-
-def calls(*subjects):
-    """A turn that creates these tasks in parallel."""
-    made = [
-        {"name": "TaskCreate", "args": {"subject": subject, "description": "x"}, "id": subject}
-        for subject in subjects
-    ]
-    return AIMessage("", tool_calls=made)
-
-
 def test_parallel_calls_are_told_once_each(kept):
     """Though each is answered as if those before it had been; a reminder is told beside them."""
-    script = [calls("Sow", "Reap", "Rest"), AIMessage("All is well."), AIMessage("Shall I go on?")]
+    sent = [("TaskCreate", {"subject": name}, name) for name in ("Sow", "Reap", "Rest")]
+    script = [calls(*sent), says("All is well."), says("Shall I go on?")]
     box = traced(Toolbox(TASKS), provider=kept.provider)
     agent = create_agent(
         Scripted(script=script), middleware=[PlanMiddleware(box, settings=Settings())]

@@ -1,23 +1,10 @@
 """The guide google-adk.md keeps its word: its code runs and prints what it shows."""
 
-import asyncio
-
-from support.conformance_google_adk import SCRIPT, Scripted
-from support.docs import defined
-from support.letter import LETTER, SHOWN
-
-from todoplan.testing.adapters import Script
+from support.conformance_google_adk import Scripted
+from support.letter import SHOWN, played
 
 
 def test_a_run_prints_what_is_shown_and_is_edited(capsys):
     """An early answer goes back; a person's edit stands in the plan that the run has left."""
-    names = defined("google-adk", "google-adk")
-
-    async def play():
-        SCRIPT.set(Script(*LETTER))
-        session = await names["work"](Scripted(model="scripted"), "Draft and send the letter.")
-        edited = defined("google-adk", "google-adk edit", **names)
-        return await edited["tell"](session)
-
-    assert asyncio.run(play()) == [None, None, None, "ann"]
+    assert played("google-adk", Scripted(model="scripted")) == [None, None, None, "ann"]
     assert capsys.readouterr().out == SHOWN

@@ -5,31 +5,25 @@ import asyncio
 from llama_index.core.memory import ChatMemoryBuffer
 from support.conformance_llama_index import SCRIPT, WARNINGS, Scripted
 from support.docs import defined
-from support.letter import BEGUN, DRAFTED, LETTER, SENT, SHOWN
+from support.letter import BEGUN, DRAFTED, SENT, SHOWN, played
 
 from todoplan.dialogue import Call
 from todoplan.testing.adapters import ModelTurn, Script
 from todoplan.testing.adapters.host import says
 
 pytestmark = WARNINGS
-NAMES = defined("llama-index", "llama-index")
 
 
 def test_a_run_prints_what_is_shown_and_is_edited(capsys):
     """An early answer goes back; a person's edit stands in the plan that the run has left."""
-    edited = defined("llama-index", "llama-index edit", **NAMES)
-
-    async def play():
-        SCRIPT.set(Script(*LETTER))
-        return await edited["tell"](await NAMES["work"](Scripted(), "Draft and send the letter."))
-
-    assert asyncio.run(play()) == [None, None, None, "ann"]
+    assert played("llama-index", Scripted()) == [None, None, None, "ann"]
     assert capsys.readouterr().out == SHOWN
 
 
 def test_a_team_works_on_one_plan():
     """The second agent goes on where the first one stopped."""
-    names = defined("llama-index", "llama-index team", **NAMES)
+    above = defined("llama-index", "llama-index")
+    names = defined("llama-index", "llama-index team", **above)
     handoff = Call("handoff", {"to_agent": "sender", "reason": "It is drafted."}, "h")
 
     async def play():
