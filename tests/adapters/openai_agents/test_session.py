@@ -189,7 +189,7 @@ def test_an_interrupted_run_goes_on_elsewhere():
     text = json.dumps([waiting.to_state().to_json(), planning.to_data()])
     state, kept = json.loads(text)
     restored = Planning(saved=kept)
-    result = asyncio.run(_approved(worker(restored, "Ok."), state))
+    result = asyncio.run(approved(worker(restored, "Ok."), state))
     told = outputs(result)
     assert told["1"] == told["2"]
     assert told["1"].startswith("Nothing was changed.")
@@ -197,40 +197,14 @@ def test_an_interrupted_run_goes_on_elsewhere():
     assert saved(restored)["calls"] == []
 
 
-async def _approved(agent, document):
-    state = await RunState.from_json(agent, document)
-    for waiting in state.get_interruptions():
-        state.approve(waiting)
-    return await Runner.run(agent, state)
-
-
 # -------- session --------
-
-
-SILENT = Settings(plan_lost=False, unfinished=0, changed=False)
-DIG = ("Dig", "in_progress")
-
-
-def by_ann(planning):
-    """Add and edit, as persons."""
-    for command, actor in (
-        (commands.CreateTask("Tell Ann"), "ann"),
-        (commands.UpdateTask("1", owner="bo"), "bo"),
-    ):
-        asyncio.run(edit_plan(planning, command, actor=actor))
-
-
-def begun(settings=SILENT):
-    """Return a session whose model has written a list."""
-    planning = Planning(Toolbox(TODOS), settings=settings)
-    run(attach(agent_of(scripted(write(DIG), "Ok.")), planning))
-    return planning
 
 
 def test_what_is_done_while_the_model_answers_a_reminder_is_unseen():
     """The reminder showed the plan as it was when the request was sent."""
-    planning = begun(Settings(unfinished=0, plan_lost=False))
-    by_ann(planning)
+    planning = Planning(settings=Settings(unfinished=0, plan_lost=False))
+    run(attach(agent_of(scripted(write(("Dig", "in_progress")), "Ok.")), planning))
+    asyncio.run(edit_plan(planning, commands.CreateTask("Tell Ann"), actor="ann"))
     model = scripted("Ok.", "Ok.")
     answer = model.get_response
 
