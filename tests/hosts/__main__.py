@@ -28,9 +28,7 @@ def price(played):
 
 
 def cells(host, program, names, folder):
-    """
-    Yield what each script comes to in a host.
-    """
+    """Yield what each script comes to in a host."""
     for name in names:
         if name in host.cannot:
             yield "-", f"{host.title}, {name}: {host.cannot[name]}"
@@ -44,9 +42,7 @@ def cells(host, program, names, folder):
 
 
 def prices(host, program, folder):
-    """
-    Return what planning adds to the conversation "work": by our tool, and by the host's own.
-    """
+    """Return what planning adds to the conversation "work": by our tool, and by the host's own."""
     script = SCRIPTS["work"]
     kinds = ("ours", "own") if host.own_tool else ("ours",)
     none, *found = (
@@ -58,9 +54,7 @@ def prices(host, program, folder):
 
 
 def main():
-    """
-    Run the command line; return the exit code.
-    """
+    """Run the command line; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.hosts", description=__doc__)
     parser.add_argument("hosts", nargs="*", choices=[*HOSTS, []], help="the agents")
     parser.add_argument("--all", action="store_true", help="all agents")

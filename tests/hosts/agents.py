@@ -29,29 +29,21 @@ class Place:
 
     @property
     def home(self):
-        """
-        The home directory.
-        """
+        """The home directory."""
         return self.folder / "home"
 
     @property
     def work(self):
-        """
-        The project.
-        """
+        """The project."""
         return self.folder / "work"
 
     @property
     def plugin(self):
-        """
-        What `todoplan plugin` wrote.
-        """
+        """What `todoplan plugin` wrote."""
         return self.folder / "plugin"
 
     def write(self, path, data):
-        """
-        Write a text, or a value as JSON, to a path below the folder.
-        """
+        """Write a text, or a value as JSON, to a path below the folder."""
         path = self.folder / path
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(data if isinstance(data, str) else json.dumps(data, indent=1))
@@ -89,9 +81,7 @@ class Host:
 
     @property
     def folder(self):
-        """
-        The name of the folder in the cache.
-        """
+        """The name of the folder in the cache."""
         return f"{self.name}-{self.version}"
 
     def prepare(self, place):
@@ -101,34 +91,24 @@ class Host:
         return []
 
     def environment(self, place):
-        """
-        Return the variables that the program needs.
-        """
+        """Return the variables that the program needs."""
         return {}
 
     def arguments(self, place, prompt, *, again):
-        """
-        Return the arguments that say a prompt, `again` in the latest conversation.
-        """
+        """Return the arguments that say a prompt, `again` in the latest conversation."""
         raise NotImplementedError
 
     def shell(self, line):
-        """
-        Return a call of the host's shell.
-        """
+        """Return a call of the host's shell."""
         tool, name, more = self.shell_tool
         return Call(tool, {name: line, **more})
 
     def agent(self, prompt):
-        """
-        Return the call that starts a subagent.
-        """
+        """Return the call that starts a subagent."""
         raise NotImplementedError
 
     def own(self, tasks, done):
-        """
-        Return the calls of the host's own tool after which `done` of the tasks are completed.
-        """
+        """Return the calls of the host's own tool after which `done` of the tasks are completed."""
         raise NotImplementedError
 
 

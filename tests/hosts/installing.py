@@ -18,9 +18,7 @@ class MissingHostError(Exception):
 
 
 def cache():
-    """
-    Return the folder of the installed programs.
-    """
+    """Return the folder of the installed programs."""
     named = os.environ.get("TODOPLAN_HOSTS")
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return Path(named) if named else home / "todoplan-hosts"

@@ -44,9 +44,7 @@ class Request:
     body: dict
 
     def offered(self):
-        """
-        Return the tools as pairs of a namespace, which only Responses has, and a name.
-        """
+        """Return the tools as pairs of a namespace, which only Responses has, and a name."""
         found, tools = [], [*(self.body.get("tools") or ())]
         for tool in tools:
             if "functionDeclarations" in tool:
@@ -59,17 +57,13 @@ class Request:
         return found
 
     def shown(self):
-        """
-        Return what the model reads: instructions, tools and messages, as JSON.
-        """
+        """Return what the model reads: instructions, tools and messages, as JSON."""
         names = ("system", "instructions", "systemInstruction", "tools", *_MESSAGES)
         read = {name: self.body[name] for name in names if self.body.get(name)}
         return json.dumps(read, ensure_ascii=False, separators=(",", ":"))
 
     def messages(self):
-        """
-        Return the conversation alone, in the form of the wire.
-        """
+        """Return the conversation alone, in the form of the wire."""
         found = next((self.body[name] for name in _MESSAGES if name in self.body), [])
         return found if isinstance(found, list) else [found]
 
@@ -190,9 +184,7 @@ class _Handler(BaseHTTPRequestHandler):
             super().handle()
 
     def log_message(self, *_):
-        """
-        Say nothing.
-        """
+        """Say nothing."""
 
     def do_GET(self):
         models = {"object": "list", "data": [{"id": "stub", "object": "model", "type": "model"}]}

@@ -44,9 +44,7 @@ class Played:
     codes: tuple[int, ...]
 
     def faults(self, script):
-        """
-        Return what is not as the script says.
-        """
+        """Return what is not as the script says."""
         each_told = [json.dumps(each.messages(), ensure_ascii=False) for each in self.requests]
         told, last = "\n".join(each_told), "".join(each_told[-1:])
         found = [f"never shown: {text}" for text in script.reads if text not in told]
@@ -96,9 +94,7 @@ class Player:
         return Answer(step.say, tuple(calls), step.usage)
 
     def _search(self, names, step):
-        """
-        Return a call that loads the tools of a step, where the host shows none before.
-        """
+        """Return a call that loads the tools of a step, where the host shows none before."""
         made = [call.name for each in step.calls for call in self._made(each, names)]
         wanted = [self.host.tool if name == _DEFERRED else name for name in made]
         found = [name for _, name in names if name in _SEARCH]
@@ -133,9 +129,7 @@ class Player:
 
 
 def begin(host, program, place):
-    """
-    Make the folders and the plugin of a run; return a function that runs the program in them.
-    """
+    """Make the folders and the plugin of a run; return a function that runs the program in them."""
     place.home.mkdir(parents=True)
     (place.work / ".git").mkdir(parents=True)
     env = {"PATH": os.environ["PATH"], "HOME": str(place.home), "TERM": "dumb"}
@@ -203,9 +197,7 @@ def play(host, program, script, folder, planning="ours", *, act=None):  # noqa: 
 
 
 def _end_daemons(home):
-    """
-    End what an agent has left running in this home, as Cline does.
-    """
+    """End what an agent has left running in this home, as Cline does."""
     for path in Path("/proc").glob("[0-9]*/environ"):
         with suppress(OSError):  # it belongs to somebody else, or has ended
             if f"HOME={home}".encode() in path.read_bytes().split(b"\0"):
@@ -217,9 +209,7 @@ def _store(work):
 
 
 def _edit(work, text):
-    """
-    Add a task as a person does, in the plan that there is.
-    """
+    """Add a task as a person does, in the plan that there is."""
     (plan_id,) = _store(work).plan_ids()
     Planner(_store(work), plan_id).apply(CreateTask(text), actor="ann").unwrap()
 
@@ -236,9 +226,7 @@ def _plans(folder):
 
 
 def _kill_hooks(plugin):
-    """
-    Put a command that is killed in the place of each hook.
-    """
+    """Put a command that is killed in the place of each hook."""
     for path in plugin.rglob("*.json"):
         text = re.sub(r'"command": "[^"]* hook"', '"command": "kill -9 $$"', path.read_text())
         path.write_text(text)
