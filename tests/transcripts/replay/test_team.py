@@ -145,12 +145,16 @@ def test_what_agents_did_with_a_tool_set_replays_to_their_plan(tmp_path, name):
     assert replayed == plan
 
 
-@by_toolset
+@pytest.mark.parametrize("name", [name for name, toolset in TOOLSETS.items() if toolset.by_id])
 @given(st.data())
 def test_whatever_agents_do_replays_to_their_plan(tmp_path_factory, name, data):
-    """Any calls that make sense for the plan, of any tool set."""
+    """
+    Any calls that make sense for the plan, of any tool set with ids.
+
+    In a set without ids, an audit takes a line with similar words for the same task.
+    """
     toolset = TOOLSETS[name]
-    agents = st.sampled_from([ANN, BOB, EVE] if toolset.by_id else [ANN])
+    agents = st.sampled_from([ANN, BOB, EVE])
     calls = [
         (actor, tool.key, lambda plan, tool=tool: data.draw(arguments_of(tool, plan or None)))
         for actor, tool in data.draw(
