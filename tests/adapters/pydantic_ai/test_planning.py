@@ -346,29 +346,19 @@ def work(box, *turns, messages=()):
     return run(agent, message_history=[*messages])
 
 
-@pytest.mark.parametrize("box", [*BOXES, Toolbox(LEAN.renamed(plan="todo"))])
-def test_the_model_sees_the_tools_of_any_set(box):
-    """Names, descriptions and schemas are the tool set's; the prompt is static."""
+@pytest.mark.parametrize("own", ["Be good.", None])
+@pytest.mark.parametrize(
+    ("given", "added"), [(None, TODOS.system_prompt()), ("Plan.", "Plan."), ("", None)]
+)
+def test_the_prompt_is_static_and_behind_the_agents_own(own, given, added):
+    """Another prompt may be given, or none; it is the same in every request, so caches hold."""
     script = Script("ok", "ok")
-    agent = planner(script, Planning(box), instructions="Be good.")
+    agent = planner(script, Planning(system_prompt=given), instructions=own)
     run(agent, message_history=run(agent).all_messages())
-    assert tuple(script.tool_names) == box.toolset.tool_names
-    for shown, told in zip(script.infos[0].function_tools, box.toolset.definitions(), strict=True):
-        assert shown.description == told.description
-        assert shown.parameters_json_schema == told.schema
-    first, second = (info.instructions for info in script.infos)
-    assert first == second == f"Be good.\n\n{box.toolset.system_prompt()}"
-    assert not any(
-        part.dynamic for part in script.infos[0].model_request_parameters.instruction_parts
-    )
-
-
-def test_the_prompt_can_be_other_words_or_none():
-    """What is given stands, "" for nothing."""
-    script = Script("ok", "ok")
-    run(planner(script, Planning(system_prompt="Plan.")))
-    run(planner(script, Planning(system_prompt="")))
-    assert [info.instructions for info in script.infos] == ["Plan.", None]
+    wanted = "\n\n".join(filter(None, (own, added))) or None
+    assert [info.instructions for info in script.infos] == [wanted, wanted]
+    parts = script.infos[0].model_request_parameters.instruction_parts or []
+    assert not any(part.dynamic for part in parts)
 
 
 def test_no_number_of_errors_ends_a_run():
@@ -426,7 +416,7 @@ def test_a_call_that_no_message_holds_is_answered():
 
 def test_a_test_model_calls_every_tool():
     """Pydantic AI's own model, which makes arguments up from the schemas."""
-    for box in BOXES:
+    for box in (*BOXES, Toolbox(LEAN.renamed(plan="todo"))):
         result = run(Agent(TestModel(), capabilities=[Planning(box, QUIET)]))
         called = {part.tool_name for part in returns(result.all_messages())}
         assert called == set(box.toolset.tool_names)
