@@ -8,13 +8,10 @@ from agno.agent import Agent
 from agno.models.base import Model
 from agno.models.response import ModelResponse
 from support.docs import defined, fenced
+from support.letter import DONE, HALFWAY, STARTED
 
 from todoplan.core import commands
 from todoplan.testing.adapters.host import write
-
-STARTED = write(("Draft", "in_progress"), ("Send", "pending"))
-HALFWAY = write(("Draft", "completed"), ("Send", "in_progress"))
-DONE = write(("Draft", "completed"), ("Send", "completed"))
 
 
 class Scripted(Model):

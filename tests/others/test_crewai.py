@@ -9,6 +9,7 @@ from importlib import import_module, invalidate_caches
 
 import pytest
 from support.docs import fenced
+from support.letter import DONE, HALFWAY, STARTED
 
 from todoplan.core import commands
 from todoplan.testing.adapters.host import write
@@ -20,10 +21,6 @@ with warnings.catch_warnings():
     from crewai import Agent, BaseLLM, Crew, Task
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what CrewAI warns of is its own matter
-
-STARTED = write(("Draft", "in_progress"), ("Send", "pending"))
-HALFWAY = write(("Draft", "completed"), ("Send", "in_progress"))
-DONE = write(("Draft", "completed"), ("Send", "completed"))
 
 
 class Scripted(BaseLLM):

@@ -10,13 +10,12 @@ from todoplan.dialogue import Call
 from todoplan.testing.adapters import Script
 from todoplan.testing.adapters.host import ModelTurn, says, write
 
-_LISTS = (
-    write(("Draft", "in_progress"), ("Send", "pending")),
-    write(("Draft", "completed"), ("Send", "in_progress")),
-    write(("Draft", "completed"), ("Send", "completed")),
-)
+STARTED = write(("Draft", "in_progress"), ("Send", "pending"))
+HALFWAY = write(("Draft", "completed"), ("Send", "in_progress"))
+DONE = write(("Draft", "completed"), ("Send", "completed"))
 BEGUN, DRAFTED, SENT = (
-    ModelTurn((Call("write_todos", todos, f"t{n}"),)) for n, todos in enumerate(_LISTS)
+    ModelTurn((Call("write_todos", todos, f"t{n}"),))
+    for n, todos in enumerate((STARTED, HALFWAY, DONE))
 )
 LETTER = (BEGUN, DRAFTED, says("Drafted."), SENT, says("Drafted and sent."))
 """The model's turns. The first final answer comes too early: a task is still open."""
