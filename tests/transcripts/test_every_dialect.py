@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from support.recorded import bad_lines, compactions
+from support.recorded import bad_lines, calls, compactions
 from support.synthetic import ITEMS, SYNTHETIC, synthetic
 
 from todoplan.transcripts.calls import Compaction, OtherCall, PersonSpoke, ShownPlan
@@ -76,6 +76,21 @@ def test_times_turns_and_compactions_are_read_where_a_dialect_has_them(tmp_path,
     assert len(compactions(path)) == COMPACTED.get(name, 0)
     assert sum(isinstance(one, PersonSpoke) for one in read(path)) == SPOKEN.get(name, 0)
     assert bad_lines(path) == []
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, make in SYNTHETIC.items() if not isinstance(make(), str | dict)]
+)
+def test_a_line_that_is_cut_is_told_and_the_others_are_read(tmp_path, name):
+    """In every dialect whose recordings are lines, at its place among the items."""
+    path = synthetic(tmp_path, name)
+    whole = calls(path)
+    first, second, *others = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join((first, second, '{"name": "TodoWrite\n', *others)), encoding="utf-8")
+    assert [line.line for line in bad_lines(path)] == [3]
+    assert [(call.arguments, call.result) for call in calls(path)] == [
+        (call.arguments, call.result) for call in whole
+    ]
 
 
 PLANNING = re.compile(

@@ -1069,7 +1069,10 @@ class CallReplay:
             before = self.lane.plan
             if result is not None:
                 self.read(result)
-            self._end_call(before, Note(read=request.task_id or ""))
+            self._keep_claims()
+            if base := self._base:
+                note = Note(read=request.task_id or "")
+                self.lane.bases[self.call.actor] = base.advanced(before, self.lane.plan, [note])
             return self._step("read")
         if isinstance(request, WriteTodos):
             merges = bool(intake.values.get("merge"))
@@ -1177,9 +1180,11 @@ class CallReplay:
         )
 
     def _decided(self, command: Command, base: Base | None = None) -> tuple[Decision, Change]:
-        # What was accepted did not break a claim, so the sender gets the fencing tokens of all.
         plan = self.lane.plan
-        fences = {task.id: task.claim.fence for task in plan.active() if task.claim}
+        fences: Fences = {}
+        if self.lane.is_team:
+            # What was accepted did not break a claim, so the caller gets the fencing tokens of all.
+            fences = {task.id: task.claim.fence for task in plan.active() if task.claim}
         return decide_with_change(
             plan, command, ANYTHING_GOES, self.call.at, base, self.call.actor, fences
         )
@@ -1198,7 +1203,8 @@ class CallReplay:
     def _decide(self, command: Command) -> Outcome:
         """Carry out the call's command, and report the rules that it breaks."""
         before = self.lane.plan
-        decision, decided = self._decided(command, self._base)
+        base = self._base
+        decision, decided = self._decided(command, base)
         if isinstance(decision, Rejected):
             # The result would not be a valid plan (it has a cycle or an empty text), but the
             # recorded system accepted it. So the audit reports it as a warning.
@@ -1219,24 +1225,28 @@ class CallReplay:
         self.lane.take(decision.plan, decision.events)
         self.events += decision.events
         self._describe(change)
-        following = self.lane.shown.get(self._next, self._next)
-        named = (task_id for task_id in named_by(command) if task_id != following)
-        created = (event.task.id for event in decision.events if isinstance(event, TaskCreated))
-        note = Note(decided.lines, (*named, *created))
-        self._end_call(before, note, decision.events)
+        self._keep_claims(decision.events)
+        if base:
+            following = self.lane.shown.get(self._next, self._next)
+            named = (task_id for task_id in named_by(command) if task_id != following)
+            created = (event.task.id for event in decision.events if isinstance(event, TaskCreated))
+            note = Note(decided.lines, (*named, *created))
+            self.lane.bases[self.call.actor] = base.advanced(before, self.lane.plan, [note])
         return "applied"
 
-    def _end_call(self, before: Plan, note: Note, events: Sequence[Event] = ()) -> None:
+    def _keep_claims(self, events: Sequence[Event] = ()) -> None:
         """
-        Do what a toolbox and a session do after each call: extend the caller's claims, and remember
-        which claims the caller has and what it knows of the plan.
+        Extend the claims from the caller's earlier calls, as a toolbox does in each call.
+
+        The claims are then those after `events`, which the call caused.
         """
         lane, actor = self.lane, self.call.actor
-        for task_id, fence in lane.fences.get(actor, {}).items():
+        if not lane.is_team:
+            return
+        held = lane.fences.get(actor, {})
+        for task_id, fence in held.items():
             self.carry_out(RenewClaim(task_id, fence, _LEASE))
-        lane.fences[actor] = fences_after(lane.fences.get(actor, {}), events)
-        if base := self._base:
-            lane.bases[actor] = base.advanced(before, lane.plan, [note])
+        lane.fences[actor] = fences_after(held, events)
 
     # Findings about legal calls, which break no rule but show how carefully the plan was kept.
 
