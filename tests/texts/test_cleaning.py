@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.hostile import HUGE, UNSAFE, texts
 
-from todoplan.texts import one_line, printable
+from todoplan.texts import one_line, plural, printable
 
 
 @given(texts)
@@ -86,3 +86,9 @@ def test_every_hidden_character_goes(first, last):
 def test_a_million_characters_are_cleaned(text):
     """Texts made for regular expressions that go back come through like any other."""
     assert not UNSAFE.search(one_line(text))
+
+
+def test_a_count_has_its_noun_in_the_singular_or_the_plural():
+    """Only one thing is singular, and a noun may have a plural of its own."""
+    assert [plural(count, "plan") for count in (0, 1, 2)] == ["0 plans", "1 plan", "2 plans"]
+    assert [plural(count, "entry", "entries") for count in (1, 2)] == ["1 entry", "2 entries"]

@@ -15,6 +15,7 @@ from todoplan.errors import REFUSED, CodecError, PlanError, ReadError
 from todoplan.planner.markdown import Synced, sync_file, text_of
 from todoplan.render.outline import event_phrases, summary
 from todoplan.render.terminal import Screen, line
+from todoplan.texts import plural
 
 _PAUSE = 0.5  # seconds between two checks of the file and the plan for changes
 _MOST_FILES = 10_000
@@ -38,7 +39,7 @@ def import_plan(source: Path, screen: Screen, *, form: str | None = None, edit: 
         data = {"plan": plan_id, "tasks": len(plan), "counts": plan.counts._asdict()}
         screen.write(f"{line(data)}\n")
     else:
-        screen.write(f"{len(plan)} tasks read from {source}\n{summary(plan)}\n")
+        screen.write(f"{plural(len(plan), 'task')} read from {source}\n{summary(plan)}\n")
 
 
 def _read(source: Path, form: str | None) -> Plan:

@@ -68,7 +68,7 @@ from todoplan.stores.file import FORMAT as FILE_FORMAT
 from todoplan.stores.file import FileStore
 from todoplan.stores.sqlite import SqliteStore
 from todoplan.stores.urls import open_store
-from todoplan.texts import one_line
+from todoplan.texts import one_line, plural
 from todoplan.transcripts.files import unreadable
 
 # -------- store copy --------
@@ -85,7 +85,7 @@ def copy(source: str, target: str, screen: Screen, *, plans: list[str] | None = 
     for plan_id in plans or stored:
         is_new = copy_plan(here, there, plan_id)
         entries = len(there.entries(plan_id))
-        done = f"{entries} entries" if is_new else "there already, as it is"
+        done = plural(entries, "entry", "entries") if is_new else "there already, as it is"
         screen.write(f"{plan_id!r}: {done}\n")
     return 0
 

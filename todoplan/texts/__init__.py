@@ -125,6 +125,15 @@ def one_line(text: str) -> str:
     return " ".join(printable(text).split())
 
 
+def plural(count: int, noun: str, nouns: str = "") -> str:
+    """
+    Return the count with the noun in singular or plural: "1 plan", "2 plans".
+
+    `nouns` is the plural if it is not the noun with an "s".
+    """
+    return f"{count} {noun}" if count == 1 else f"{count} {nouns or noun + 's'}"
+
+
 def clipped(text: str, most: int = 240) -> str:
     """
     Return a text shortened for quoting in a sentence, with unprintable characters escaped.

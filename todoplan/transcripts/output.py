@@ -31,7 +31,7 @@ from todoplan.errors import UNREADABLE, CodecError, MissingExtraError, ReadError
 from todoplan.render.markup import Markup, data_block, element, escaped, page, to_html, to_markdown
 from todoplan.render.outline import clip, event_phrases, summary
 from todoplan.render.terminal import COLOURS, Screen, cut, hanging, line, plan_lines, room, wrapped
-from todoplan.texts import one_line
+from todoplan.texts import one_line, plural
 from todoplan.transcripts.calls import MAIN_LANE, PLANNING_TOOLS, Compaction
 from todoplan.transcripts.files import Source, is_recording_name
 from todoplan.transcripts.replay import (
@@ -386,11 +386,6 @@ def mark(findings: tuple[Finding, ...]) -> str:
 
 STATUS_MARKS = ", ".join(f"{mark} {status.replace('_', ' ')}" for status, mark in MARKS.items())
 """The legend of the task marks."""
-
-
-def plural(count: int, noun: str) -> str:
-    """Return the count with the noun in singular or plural: "1 plan", "2 plans"."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def percent(part: int, whole: int) -> str:

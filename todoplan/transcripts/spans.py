@@ -18,8 +18,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from todoplan.render.terminal import Screen
 from todoplan.telemetry import PlanningCall, Spans, nanoseconds, tracer_of
+from todoplan.texts import plural
 from todoplan.transcripts.calls import MAIN_LANE
-from todoplan.transcripts.output import Run, plural
+from todoplan.transcripts.output import Run
 from todoplan.transcripts.replay import Replay
 
 _TRACES = "/v1/traces"

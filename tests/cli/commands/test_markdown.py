@@ -54,7 +54,7 @@ def test_a_folder_of_backlog_begins_a_plan(file, invoke, tmp_path):
     folder = tmp_path / "tasks"
     folder.mkdir()
     (folder / "task-1 - Dig.md").write_text(TASK)
-    assert invoke("import", str(folder)).stdout.startswith("1 tasks read")
+    assert invoke("import", str(folder)).stdout.startswith("1 task read")
 
 
 @pytest.mark.parametrize(

@@ -23,12 +23,12 @@ def here(tmp_path, monkeypatch):
 def test_plans_are_copied_journal_and_all(invoke, here):
     """From a file to a database and back; what is there already is left as it is."""
     result = invoke("store", "copy", "file:///plans.json", "sqlite:///new.db")
-    assert (result.exit_code, result.stdout) == (0, "'garden': 1 entries\n'house': 1 entries\n")
+    assert (result.exit_code, result.stdout) == (0, "'garden': 1 entry\n'house': 1 entry\n")
     assert SqliteStore("new.db").entries("house") == FileStore("plans.json").entries("house")
     result = invoke("store", "copy", "new.db", "file:///new.json", "--plan", "house")
-    assert (result.exit_code, result.stdout) == (0, "'house': 1 entries\n")
+    assert (result.exit_code, result.stdout) == (0, "'house': 1 entry\n")
     result = invoke("store", "copy", "new.db", "new.json")
-    assert result.stdout == "'garden': 1 entries\n'house': there already, as it is\n"
+    assert result.stdout == "'garden': 1 entry\n'house': there already, as it is\n"
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from todoplan import MemoryStore, Planner, Status, Task, plan_of
 from todoplan.core import commands
 from todoplan.core.rules import Severity
-from todoplan.transcripts.output import Life, groups, percent, plural, row_of, sizes, where
+from todoplan.transcripts.output import Life, groups, percent, row_of, sizes, where
 from todoplan.transcripts.output import recording_summary as summary
 from todoplan.transcripts.replay import Finding, Step
 
@@ -108,7 +108,6 @@ def test_findings_are_grouped_errors_first():
         (where(finding(line=3)), "line 3"),
         (where(finding(line=3, lane="")), "line 3"),
         (where(finding(line=3, lane="mo\nle")), "line 3 (mo le)"),
-        (", ".join(plural(count, "plan") for count in (0, 1, 2)), "0 plans, 1 plan, 2 plans"),
         (", ".join((percent(1, 3), percent(3, 3), percent(0, 0))), "33.3 %, 100.0 %, -"),
     ],
 )

@@ -45,6 +45,7 @@ from todoplan.dialogue.intake import clean
 from todoplan.errors import PlanError, StoreError
 from todoplan.planner.steps import CallerGoneError, Steps, at_once, nothing_to_do, unfit
 from todoplan.planner.watching import PASSING
+from todoplan.texts import plural
 
 if TYPE_CHECKING:
     from todoplan.planner.planner import Planner, Transactions
@@ -365,7 +366,7 @@ class HeldClaim:
             cause, by = str(error), error.by
         cause = self._summary(cause)
         is_last = self._attempts is not None and tried >= self._attempts
-        times = "1 attempt" if tried == 1 else f"{tried} attempts"
+        times = plural(tried, "attempt")
         ended = f"gave up after {times}" if is_last else f"attempt {tried} failed"
         summary = f"{ended}: {cause}".rstrip(": ")
         reason: list[Command] = [RecordEvidence(self.task.id, passed=False, summary=summary, by=by)]
