@@ -655,7 +655,7 @@ def refused(text):
         (
             [write("xSow"), write("~Eat", line=7)],
             "new_plan",
-            "A new plan begins at line 7; the one before (1 tasks) was finished.",
+            "A new plan begins at line 7; all tasks of the one before (1) were finished.",
         ),
         (
             [write("~Sow"), SHOWN, write("xSow", "~Reap")],
