@@ -81,6 +81,28 @@ def test_a_text_is_read_by_the_kind_of_its_field(about, text, value):
     assert (read, type(read)) == (value, type(value))
 
 
+@pytest.mark.parametrize(("text", "days"), [("tomorrow", 1), ("3d", 3), ("2 W", 14), (" 10d ", 10)])
+def test_a_date_may_be_counted_from_today(text, days):
+    """In days or weeks."""
+    assert value_of_text(TASK_FIELDS["due"], text) == today() + timedelta(days=days)
+
+
+@pytest.mark.parametrize(
+    ("kind", "control", "metavar"),
+    [
+        (FieldKind.TEXT, "textarea", "TEXT"),
+        (FieldKind.TEXT_OR_NONE, "text", "TEXT"),
+        (FieldKind.PRIORITY, ["", "high", "medium", "low"], "PRIORITY"),
+        (FieldKind.NUMBER, "number", "NUMBER"),
+        (FieldKind.DATE, "date", "DATE"),
+        (FieldKind.PARENT, "text", "ID"),
+    ],
+)
+def test_a_kind_has_a_control_of_the_page_and_a_name_in_the_help(kind, control, metavar):
+    """A choice has the empty text first, which clears the field."""
+    assert (INPUTS[kind].control, INPUTS[kind].metavar) == (control, metavar)
+
+
 @pytest.mark.parametrize("kind", INPUTS)
 def test_an_empty_text_clears_each_kind_of_field(kind):
     """If the field may be `None`."""
