@@ -2,13 +2,36 @@
 
 import random
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from support.postgres_writers import batch, faults_of, writers
 
 from todoplan.core.plan.plan import Plan
-from todoplan.stores.base import follow
+from todoplan.errors import StoreError
+from todoplan.stores.base import Key, follow
 from todoplan.stores.postgres import PostgresStore
+
+DIG = batch(Plan(), "dig")
+
+
+@pytest.mark.parametrize("keys", [("one", "other"), ("one", "one")])
+def test_a_repeated_append_is_recognised_by_its_key(address, keys):
+    """Of two clients with different keys, one comes too late; with the same key, both succeed."""
+
+    # Beads#5998: two commands under the same actor name both "won" the same task.
+    def claim(key):
+        with PostgresStore(address) as store, store.hold("a") as held:
+            try:
+                return held.append(0, *DIG, key=Key(key)) == DIG[0]
+            except StoreError as error:
+                return error.data["problem"]
+
+    with ThreadPoolExecutor(2) as pool:
+        found = {*pool.map(claim, keys)}
+    assert found == ({True} if keys[0] == keys[1] else {True, "overtaken"})
+    with PostgresStore(address) as store:
+        assert store.entries("a") == DIG[0]
 
 
 @pytest.mark.slow
